@@ -28,7 +28,7 @@ terms: st.SearchStrategy[Term] = st.one_of(
 QUERY = thence.parse("SELECT ?a ?b FROM STREAM S <x:s> { SEQ (A) DEFINE GPM A ON S { ?a <x:p> ?b } }")
 matches = st.lists(
     st.builds(
-        lambda bound, start, end, domain: Match(Row(9, start, end, (), (), None, 0, bound=bound), domain),
+        lambda bound, start, end, domain: Match.of(Row(9, start, end, (), (), None, 0, bound=bound), domain),
         st.fixed_dictionaries({}, optional={"a": terms, "b": st.lists(terms, max_size=3).map(tuple)}),
         st.integers(-9, 9),
         st.integers(-9, 9),
@@ -101,7 +101,7 @@ def test_a_table_steers_no_terminal(columns: str, found: list[Match]) -> None:
 
 def test_where_a_table_would_be_too_wide_each_match_is_a_block() -> None:
     bound: dict[str, Term] = {"a": IRI("http://example.org/a-rather-long-name"), "b": Literal("two")}
-    found = [Match(Row(9, 1, 2, (), (), None, 0, bound=bound), Domain.TICKS)]
+    found = [Match.of(Row(9, 1, 2, (), (), None, 0, bound=bound), Domain.TICKS)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "50")
         assert written("table", found) == '1 - 2\n  ?a  <http://example.org/a-rather-long-name>\n  ?b  "two"\n'

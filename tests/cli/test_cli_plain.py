@@ -46,7 +46,7 @@ def written(format: str, bound: dict[str, Any]) -> str:
     file = io.StringIO(newline="")
     lines = writer(format, file, QUERY)
     lines.begin()
-    lines.write(Match(Row(9, 1, 2, (), (), None, 0, bound=bound), Domain.TICKS))
+    lines.write(Match.of(Row(9, 1, 2, (), (), None, 0, bound=bound), Domain.TICKS))
     lines.end()
     return file.getvalue()
 

@@ -178,6 +178,23 @@ def test_nothing_ends_in_a_silent_zero_on_spark_either() -> None:
     assert 'All 2 events of the stream S are bad. The first, S: "x" is not a time.' in said(spark)
 
 
+def test_bad_cells_are_read_as_null_and_reported_with_their_lines() -> None:
+    """BAD-10"""
+    Path("in.csv").write_text(
+        "type,time,subject,watts\n" + "".join(f"T,{n},h,{n % 7}\n" for n in range(150)) + "T,150,h,n/a\n"
+    )
+    spark, local = both("rises.spaseq", "--stream", "in.csv", "--problems", "p.jsonl", "--format", "csv")
+    assert spark.stdout == local.stdout
+    assert said(spark).splitlines()[0] == said(local).splitlines()[0]
+    assert said(local).splitlines()[0].startswith("151 events,")
+    assert said(local).splitlines()[0].endswith(" 0 bad, 0 late, 1 bad cell")
+    (found,) = map(json.loads, Path("p.jsonl").read_text().splitlines())
+    reason = 'column "watts": "n/a" is not a number, and is read as null'
+    assert found == {"problem": "bad_cell", "reason": reason, "event": "n/a", "stream": "S1", "line": 152}
+    told = [said(each).splitlines()[1] for each in (spark, local)]
+    assert told == [f"the first of them: S1: line 152, {reason}", f"the first of them: S1, line 152: {reason}"]
+
+
 def test_an_empty_file_has_no_matches() -> None:
     Path("in.jsonl").write_text("")
     spark, local = both("rises.spaseq", "--stream", "in.jsonl", "--format", "csv")

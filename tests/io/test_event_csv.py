@@ -11,18 +11,23 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.blocks import in_blocks
 from thence.columns.batches import encode
-from thence.errors import InputError
+from thence.columns.time_reading import TimeReading
+from thence.errors import InputError, ThenceWarning
 from thence.io import csv_files
-from thence.io.event_files import read_events
-from thence.rdf.events import BadEvent, Event
+from thence.io.csv_columns import read_number
+from thence.io.event_files import read_batches, read_events, table_types
+from thence.io.table_layout import TableLayout
+from thence.rdf.events import BadCell, BadEvent, Event
 from thence.rdf.limits import Limits
 from thence.rdf.terms import XSD, Literal
+from thence.spark.sources.split_reader import SplitReader, file_splits, first_domain
 
 pytestmark = pytest.mark.numba
 
@@ -48,24 +53,29 @@ def objects(text: str, attribute: str) -> list[object]:
 cells = st.one_of(
     st.just(""),
     st.integers(-30, 30).map(str),
-    st.from_regex(r"-?[0-9]{0,3}(\.[0-9]{0,3})?", fullmatch=True),
+    st.from_regex(r"[+-]?[0-9]{0,3}(\.[0-9]{0,3})?(e-?[0-9])?", fullmatch=True),
     st.sampled_from(["true", "False", "TRUE", "9223372036854775808", "0.1234567890123456789012345678901234567890"]),
-    st.sampled_from(["a", 'say "hi"', "two\nlines", "one,two", "€", "007", "1e5", "+1", "-", ".", " 1"]),
+    st.sampled_from(["a", 'say "hi"', "two\nlines", "one,two", "€", "007", "1e5", "+1", "-", ".", " 1", "1" * 17]),
+    st.sampled_from(["NaN", "-inf", "Infinity", "1e-05", "-.5", "5.", "1E+300", "00", "nano", "+nan", "infin"]),
 )
 
 
 def as_python(column: list[str]) -> list[object]:
-    """What the cells of a column mean, by all of them."""
+    """What the cells of a column mean, by all of them (BAD-10)."""
     given = [cell for cell in column if cell]
+    plain, power = r"(0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+", r"([eE][+-]?[0-9]+)"
 
     def are(pattern: str) -> bool:
         return all(re.fullmatch(pattern, cell) for cell in given)
 
     read: Any = str
-    if are(r"-?(0|[1-9]\d*)"):
+    if are(r"[+-]?(0|[1-9][0-9]*)"):
         read = int
-    elif are(r"-?((0|[1-9]\d*)(\.\d+)?|\.\d+)"):
+    elif are(rf"[+-]?({plain})"):
         read = Decimal
+    elif are(rf"(?i)[+-]?(({plain}){power}?|nan|inf|infinity)"):
+        whole = [cell.lstrip("+-") for cell in given if cell.lstrip("+-").isdigit()]
+        read = read_number if any(len(each) > 15 for each in whole) else float
     elif are(r"(?i)true|false"):
         read = lambda cell: cell.lower() == "true"  # noqa: E731
     return [read(cell) if cell else None for cell in column]
@@ -105,6 +115,11 @@ def event_without_place(event: Event | BadEvent) -> object:
         (["true", "False"], "boolean", ["true", "false"]),
         (["1", "x"], "string", ["1", "x"]),
         (["007", "1"], "string", ["007", "1"]),  # a code: a number would lose its zeros
+        (["1e-05", "+5", "-.5"], "double", ["1e-05", "5.0", "-0.5"]),
+        (["+5", "-0", "3"], "integer", ["5", "0", "3"]),
+        (["+5", "-.5", "5."], "decimal", ["5", "-0.5", "5"]),
+        (["NaN", "2.50"], "double", ["NaN", "2.5"]),
+        (["inf", "-Infinity", "1"], "double", ["INF", "-INF", "1.0"]),
         (["true", "1"], "string", ["true", "1"]),
         (["1" * 30], "integer", ["1" * 30]),
         (["1" * 4000], "string", ["1" * 4000]),
@@ -278,3 +293,159 @@ def test_nothing_that_a_file_holds_stops_the_reading_nor_does_it_matter_where_it
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "_BLOCK", block)
         assert sorted(map(str, read(b"type,time,x\n" + body))) == sorted(map(str, whole))
+
+
+# Bad cells (BAD-10).
+
+
+def column_of(cells: list[str]) -> str:
+    return "type,time,x\n" + "".join(f"T,{row},{cell}\n" for row, cell in enumerate(cells))
+
+
+def values(found: list[Event | BadEvent]) -> list[str | None]:
+    """The texts of the events' last attribute."""
+    events = [each for each in found if isinstance(each, Event)]
+    return [event.triples[1].object.value if len(event.triples) > 1 else None for event in events]
+
+
+@pytest.mark.parametrize(("odd", "line"), [("n/a", 4), ("true", 4), ("1.2.3", 4), ("1e999", 4)])
+def test_a_hundredth_of_odd_cells_is_read_as_null_and_reported(odd: str, line: int) -> None:
+    """BAD-10"""
+    cells = ["1.5", "+2", odd, *["7"] * 98]  # 101, one of them odd
+    found = read(column_of(cells))
+    (bad,) = (each for each in found if isinstance(each, BadEvent))
+    assert isinstance(bad, BadCell)
+    assert (bad.problem, bad.line, bad.text) == ("bad_cell", line, odd)
+    assert bad.reason == f'column "x": "{odd}" is not a number, and is read as null'
+    assert len(found) == 102
+    double = "e" in odd and odd != "true"
+    assert values(found)[:4] == ["1.5", "2.0" if double else "2", None, "7.0" if double else "7"]
+
+
+def test_more_odd_cells_make_a_column_text_and_so_does_one_leading_zero() -> None:
+    """BAD-10"""
+    assert values(read(column_of(["1", "n/a", "n/a", *["7"] * 150])))[:2] == ["1", "n/a"]
+    assert values(read(column_of(["1", "007", *["7"] * 150])))[:3] == ["1", "007", "7"]
+    assert values(read(column_of(["n/a", *[""] * 1000])))[0] == "n/a"  # an empty cell is none
+
+
+def test_large_ids_beside_an_exponent_stay_exact() -> None:
+    """BAD-10"""
+    assert objects(column_of(["12345678901234567", "1e-05", "0.1"]), "x") == [
+        Literal("12345678901234567", XSD + "integer"),
+        Literal("1e-05", XSD + "double"),
+        Literal("0.1", XSD + "decimal"),
+    ]
+
+
+def test_columns_that_are_parts_of_events_are_attributes_with_the_types_of_their_cells(tmp_path: Path) -> None:
+    """BAD-10, C-30. A cell of a bad event is no bad cell: the event is reported."""
+    path = tmp_path / "s.csv"
+    rows = "".join(f"{row},{row},{row}.5,{row % 2}\n" for row in range(20180501, 20180521))
+    path.write_text("ts,id,n,kind\n" + rows * 6 + "20180501,x,1,1\nx,3,x,1\n")
+    named = {"time": "ts", "id": "id", "type": "kind"}
+    layout = TableLayout(columns=named, times=TimeReading(format="%Y%m%d"))
+    types = table_types(path, layout)
+    assert types is not None
+    assert {name: str(types[name]) for name in ("ts", "time", "id", "n", "kind")} == {
+        "ts": "integer",
+        "time": "timestamp",
+        "id": "integer",
+        "n": "decimal(9,1)",
+        "kind": "integer",
+    }
+    batch, bad, cell = read_batches(path, stream="s", layout=layout)
+    assert not isinstance(batch, BadEvent)
+    assert isinstance(cell, BadCell)
+    assert isinstance(bad, BadEvent)
+    assert (bad.line, cell.line, cell.text) == (123, 122, "x")
+    assert [batch.id(0), batch.id(120)] == ["20180501", "x"]
+    assert [str(triple.object) for triple in batch.event(0).triples] == [
+        "<http://example.org/1>",
+        '"20180501"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        '"20180501"^^<http://www.w3.org/2001/XMLSchema#integer>',
+        '"20180501.5"^^<http://www.w3.org/2001/XMLSchema#decimal>',
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    ]
+
+
+def read_once(text: str) -> list[Event | BadEvent]:
+    found: list[Event | BadEvent] = []
+    for each in csv_files.read_csv_once(io.BytesIO(text.encode()), name="-", stream="s"):
+        found += [each] if isinstance(each, BadEvent) else list(each)
+    return found
+
+
+def test_a_stream_that_can_not_be_read_twice_has_the_types_of_its_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BAD-10"""
+    monkeypatch.setattr(csv_files, "_BLOCK", 60)
+    monkeypatch.setattr(csv_files, "_FIRST_ROWS", 20)
+    with pytest.warns(ThenceWarning, match="- can't be read twice, so its first 2. rows give the types"):
+        found = read_once(column_of([*["5"] * 40, "2.50", "1e-05", "x", "007", *["6"] * 10]))
+    assert values(found) == [*["5"] * 40, "2.5", "1e-05", None, None, *["6"] * 10]
+    assert [(each.line, each.text) for each in found if isinstance(each, BadCell)] == [(44, "x"), (45, "007")]
+
+
+def test_a_short_stream_is_read_as_a_file_of_the_same_text() -> None:
+    text = column_of(["1", "2.5", "", "1e3"])
+    assert read_once(text) == read(text)
+
+
+@given(
+    st.lists(st.sampled_from(["T,1,5\n", 'T,2,"a\nb"\n', "T,3\n", "\n", "T,4,x\r\n", 'T,5,"y\n']), max_size=30),
+    st.integers(1, 40),
+)
+def test_splits_of_a_file_hold_what_the_file_holds(lines: list[str], size: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_files, "_BLOCK", 8)
+        patch.setattr(csv_files, "_SPLIT", size)
+        path = Path(folder) / "s.csv"
+        path.write_bytes(b"\xef\xbb\xbftype,time,x\n" + "".join(lines).encode())
+        limits = Limits(event_bytes=50)
+        types = csv_files.types_of_csv(path, limits=limits)
+        assert types.splits is not None
+        read = [csv_files.read_csv(path, stream="s", limits=limits, types=types, split=each) for each in types.splits]
+        apart = [each for part in read for each in part]
+        whole = list(csv_files.read_csv(path, stream="s", limits=limits))
+    assert listed(apart) == listed(whole)
+
+
+def test_a_file_is_read_twice_at_most_however_often_its_types_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process, and by Spark, whose workers read each part once."""
+    taken: list[int] = []
+
+    class Counted(csv_files.CsvBlocks):
+        def __iter__(self) -> Any:
+            taken.append(0)
+            for found in super().__iter__():
+                taken[-1] += len(getattr(found, "lines", ()))
+                yield found
+
+    monkeypatch.setattr(csv_files, "CsvBlocks", Counted)
+    monkeypatch.setattr(csv_files, "_BLOCK", 100)
+    monkeypatch.setattr(csv_files, "_SPLIT", 300)
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text(column_of(list(map(str, range(100)))))
+    csv_files.csv_schema("s.csv")
+    list(csv_files.read_csv("s.csv"))
+    assert taken == [100, 100]
+    taken.clear()
+    Path("s.csv").write_text(column_of(list(map(str, range(101)))))
+    domain = first_domain("s.csv", label="s", namespace="u:", layout=TableLayout())
+    reader = SplitReader(tuple(file_splits(str(tmp_path / "s.csv"), label="s")), "u:", domain)
+    assert reader.types() is not None
+    numbers = pa.record_batch({"id": list(range(len(reader.parts)))})
+    assert sum(len(each.batch) for each in reader.read(numbers) if not isinstance(each, BadEvent)) == 101
+    whole, head, *parts = taken
+    assert (whole, sum(parts), len(parts) > 2) == (101, 101, True)
+    assert head < 20
+
+
+def listed(found: list[Any]) -> list[str]:
+    return sorted(str(row) for each in found for row in ([each] if isinstance(each, BadEvent) else positioned(each)))
+
+
+def positioned(batch: Any) -> list[object]:
+    return list(zip(batch, batch.positions.tolist(), strict=True))

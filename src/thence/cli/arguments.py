@@ -152,13 +152,24 @@ def table_columns(arguments: Sequence[str], query: Query) -> dict[str, dict[str,
     """`--column [NAME.]time=ts` as `columns=` takes it."""
     found: dict[str, dict[str, str]] = {}
     for argument in arguments:
-        named, equals, theirs = argument.partition("=")
-        stream, _, ours = named.rpartition(".")
-        if not equals or not ours or not theirs:
-            raise InputError(f"--column can't be {argument:.80}. Try: --column time=ts")
+        stream, ours, theirs = _column(argument)
         for name in [stream] if stream else query.streams:
             found.setdefault(name, {})[ours] = theirs
     return found or None
+
+
+def column_names(arguments: Sequence[str]) -> dict[str, str]:
+    """`--column time=ts`, where there is no query."""
+    return {ours: theirs for _, ours, theirs in map(_column, arguments)}
+
+
+def _column(argument: str) -> tuple[str, str, str]:
+    """The stream, our name for a column, and its own."""
+    named, equals, theirs = argument.partition("=")
+    stream, _, ours = named.rpartition(".")
+    if not equals or not ours or not theirs:
+        raise InputError(f"--column can't be {argument:.80}. Try: --column time=ts")
+    return stream, ours, theirs
 
 
 def table_types(arguments: Sequence[str], query: Query) -> dict[str, str] | None:

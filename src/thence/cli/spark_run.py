@@ -264,9 +264,8 @@ def counted(answers: Iterable[SparkMatch | Problem], counts: Counts) -> Iterator
         if not isinstance(each, Problem):
             counts.matches += 1
         else:
-            kind = each.problem
-            setattr(counts, kind, getattr(counts, kind) + 1)
-            counts.events -= kind == "bad"
+            counts.add(each.problem)
+            counts.events -= each.problem == "bad"
         yield each
 
 

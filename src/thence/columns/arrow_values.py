@@ -52,6 +52,8 @@ def has_values(kind: Any) -> bool:
     types = pa.types
     if types.is_dictionary(kind):
         return has_values(kind.value_type)
+    if types.is_union(kind):
+        return all(has_values(kind.field(number).type) for number in range(kind.num_fields))
     known = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, is_text)
     return any(test(kind) for test in (*known, types.is_date, types.is_timestamp, types.is_duration))
 
@@ -85,12 +87,25 @@ def _compact(array: Any) -> Any:
 
 def tagged_column(column: AttributeColumn, shared: SharedTerms) -> Tagged:
     """The values of a column; texts and values without a canonical form enter the dictionary."""
+    if pa.types.is_union(column.array.type):
+        return _of_kinds(column, shared)
     array = dictionary_encoded(column.array)
     found = _tagged(AttributeColumn(column.name, array, column.read), shared)
     if not array.null_count:
         return found
     valid = is_valid(array)
     return Tagged(np.where(valid, found.tags, np.uint16(value_kinds.NONE)), np.where(valid, found.bits, 0))
+
+
+def _of_kinds(column: AttributeColumn, shared: SharedTerms) -> Tagged:
+    """The values of a sparse union: in each row, one of its children has a value, or none."""
+    array = column.array
+    tags, bits = np.full(len(array), NONE, np.uint16), np.zeros(len(array), np.int64)
+    for number in range(array.type.num_fields):
+        child = tagged_column(AttributeColumn(column.name, array.field(number)), shared)
+        given = child.tags != NONE
+        tags[given], bits[given] = child.tags[given], child.bits[given]
+    return Tagged(tags, bits)
 
 
 def _tagged(column: AttributeColumn, shared: SharedTerms) -> Tagged:

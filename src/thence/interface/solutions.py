@@ -142,6 +142,15 @@ class Solutions:
                 found[name] = term
         return found
 
+    def row(self, number: int, *, stage: int = 1) -> Row:
+        """One solution."""
+        lists = self.events.get()
+        own = slice(int(lists.offsets[number]), int(lists.offsets[number + 1]))
+        times = int(self.certain[number]), int(self.start[number]), int(self.end[number])
+        query = None if self.queries is None else int(self.queries[number])
+        refs, places = tuple(lists.refs[own].tolist()), tuple(lists.places[own].tolist())
+        return Row(*times, refs, places, self, number, stage, query=query)
+
     def rows(self, order: Ints | None = None, *, stage: int = 1) -> Iterator[Row]:
         """A `Row` for each solution, in the given order; None keeps their order. `stage` is the number of the stage
         that emits them."""

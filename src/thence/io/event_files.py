@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from thence.columns.batches import EventBatch, encode
 from thence.errors import InputError
 from thence.io.gunzip import open_input
-from thence.io.jsonl import read_json, read_jsonl
+from thence.io.jsonl import read_json
 from thence.io.nquads import events_of, read_nquads
 from thence.io.table_layout import TableLayout
 from thence.io.trig import trig_chunks
@@ -63,8 +63,9 @@ def read_batches(
             case "trig":
                 yield from _trig(source, stream, limits)
             case "jsonl" | "ndjson":
-                found = read_jsonl(source, stream_name=stream, limits=limits, namespace=namespace, layout=layout)
-                yield from batches(found, stream=stream)
+                from thence.io.json_columns import read_json_batches  # heavy
+
+                yield from read_json_batches(source, stream=stream, limits=limits, namespace=namespace, layout=layout)
             case "json":
                 found = read_json(source, stream_name=stream, limits=limits, namespace=namespace, layout=layout)
                 yield from batches(found, stream=stream)
@@ -75,7 +76,7 @@ def read_batches(
                 )
 
 
-def table_schema(path: str | os.PathLike[str], layout: TableLayout = _LAYOUT) -> Any | None:
+def table_schema(path: str | os.PathLike[str]) -> Any | None:
     """The columns of a table with their Arrow types; None if the file is not a table. In CSV they depend on all values,
     so the whole file is read."""
     if is_parquet(path):
@@ -85,13 +86,13 @@ def table_schema(path: str | os.PathLike[str], layout: TableLayout = _LAYOUT) ->
     if is_csv(path):
         from thence.io.csv_files import csv_schema  # heavy
 
-        return csv_schema(path, layout=layout)
+        return csv_schema(path)
     return None
 
 
 def table_types(path: str | os.PathLike[str], layout: TableLayout) -> Types | None:
     """The types of the attributes of a table; None if the file is not one, or one of RDF."""
-    schema = table_schema(path, layout)
+    schema = table_schema(path)
     if schema is None:
         return None
     from thence.io.table_columns import attribute_types  # heavy

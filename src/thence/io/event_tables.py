@@ -249,6 +249,8 @@ def _shown(array: Any, row: int) -> object:
         return None if text is None else text[: BadEvent.LONGEST]
     if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type) or pa.types.is_null(array.type):
         return cell[0].as_py()
+    if pa.types.is_union(array.type):
+        return str(cell[0].as_py())
     return cell.cast(pa.string())[0].as_py()
 
 

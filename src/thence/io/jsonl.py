@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isinf
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, ClassVar, cast
 
 from thence.errors import InputError, LimitError, ThenceError
 from thence.io.gunzip import READ_FAILURES
@@ -169,7 +169,7 @@ _SHOWN = 4 * BadEvent.LONGEST  # bytes that hold as many characters
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MOST_DIGITS = 3000  # Python itself refuses to read and write much longer integers
 _LAYOUT = TableLayout()
-_RDF_KEYS = ("time", "end", "id", "graph")
+RDF_KEYS = ("time", "end", "id", "graph")
 _NUMBER = "query"
 """Beside them, where a query with several CONSTRUCTs wrote the file: which of them made it. It is not part of the
 event."""
@@ -196,13 +196,9 @@ def read_jsonl(
     """
     reader = ObjectReader(stream_name, limits, namespace, layout)
     for line in _lines(stream, limits, first_line):
-        if line.fault:
-            yield BadEvent(stream_name, line.number, line.fault, _shown(line.text))
-        elif line.text.strip():
-            try:
-                yield reader.event(load_object(line.text, limits), f"{stream_name}:{line.number}")
-            except ThenceError as error:
-                yield BadEvent(stream_name, line.number, str(error), _shown(line.text))
+        found = reader.read(line)
+        if found is not None:
+            yield found
 
 
 def read_json(
@@ -281,13 +277,23 @@ def _after_space(text: str, place: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    number: int  # counted from 1
+class NumberedLine:
+    """A line of a file, counted from 1. `fault` says why it could not be read; then `text` is its head."""
+
+    SHOWN: ClassVar[int] = _SHOWN
+
+    number: int
     text: bytes
-    fault: str | None = None  # why it could not be read; then `text` is its head
+    fault: str | None = None
+
+    @classmethod
+    def of(cls, number: int, text: bytes, limits: Limits) -> NumberedLine:
+        if len(text) > limits.event_bytes:
+            return cls(number, text[:_SHOWN], f"a line longer than {size(limits.event_bytes)}")
+        return cls(number, text.removeprefix(BOM) if number == 1 else text)
 
 
-def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[_Line]:
+def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[NumberedLine]:
     """All lines; of one that is too long only the head is kept. A stream that fails ends in a line with the reason."""
     line = b""  # as far as it was read
     enough = max(limits.event_bytes, _SHOWN)
@@ -297,29 +303,34 @@ def _lines(stream: BinaryIO, limits: Limits, number: int) -> Iterator[_Line]:
             if len(line) <= enough:
                 line += first
             for text in others:
-                yield _line(number, line, limits)
+                yield NumberedLine.of(number, line, limits)
                 number, line = number + 1, text
     except READ_FAILURES as error:
-        yield _Line(number, line, str(error) or type(error).__name__)
+        yield NumberedLine(number, line, str(error) or type(error).__name__)
         return
     if line:
-        yield _line(number, line, limits)
-
-
-def _line(number: int, text: bytes, limits: Limits) -> _Line:
-    if len(text) > limits.event_bytes:
-        return _Line(number, text[:_SHOWN], f"a line longer than {size(limits.event_bytes)}")
-    return _Line(number, text.removeprefix(BOM) if number == 1 else text)
+        yield NumberedLine.of(number, line, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectReader:
-    """Makes events of JSON objects, and of rows as Python has them."""
+    """Makes events of single JSON objects, and of rows as Python has them."""
 
     stream: str
     limits: Limits
     namespace: str
     layout: TableLayout = _LAYOUT
+
+    def read(self, line: NumberedLine) -> Event | BadEvent | None:
+        """The event of a line, or why it has none; None for a blank one."""
+        if line.fault:
+            return BadEvent(self.stream, line.number, line.fault, _shown(line.text))
+        if not line.text.strip():
+            return None
+        try:
+            return self.event(load_object(line.text, self.limits), f"{self.stream}:{line.number}")
+        except ThenceError as error:
+            return BadEvent(self.stream, line.number, str(error), _shown(line.text))
 
     def event(self, value: dict[str, Any], default_id: str | None) -> Event:
         """The event that an object is. ThenceError if it is none."""
@@ -332,7 +343,7 @@ class ObjectReader:
         if any(":" in key for key in value):
             return self._jsonld(value, default_id or "")
         named = self.layout.named_types
-        if named or (named is not None and any(key not in _RDF_KEYS for key in value)):
+        if named or (named is not None and any(key not in RDF_KEYS for key in value)):
             return self._typed(value, default_id)
         raise InputError('expected "graph", "type" or JSON-LD')
 
@@ -343,7 +354,7 @@ class ObjectReader:
         return jsonld_event(value, default_id=default_id, namespace=self.namespace, limits=self.limits)
 
     def _rdf(self, value: dict[str, Any], default_id: str | None) -> Event:
-        keys = [self._called(key) for key in _RDF_KEYS]
+        keys = [self._called(key) for key in RDF_KEYS]
         unknown = [key for key in value if key not in (*keys, _NUMBER)]
         if unknown:
             raise InputError(f'"{unknown[0]:.80}" is not one of {", ".join(keys)}')

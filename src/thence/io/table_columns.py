@@ -15,7 +15,7 @@ from thence.io.table_layout import ID, EventColumns, RowKind, TableLayout
 from thence.rdf.events import predicate_term
 from thence.rdf.times import Domain
 
-_IN_THE_GRAPH = ("type", "time", "subject")
+IN_THE_GRAPH = ("type", "time", "subject")
 """Columns that are no attributes unless they are called otherwise: an event has them itself."""
 
 
@@ -48,8 +48,10 @@ def event_columns(layout: TableLayout, place: str, schema: Any, *, rdf: bool = T
 
 
 def attribute_types(layout: TableLayout, place: str, schema: Any, *, rdf: bool = True) -> Types | None:
-    """The types of a table's attributes; None if its rows are RDF. A time given as text is a time, not text."""
-    found = event_columns(layout, place, schema, rdf=rdf)
+    """The types of a table's attributes; None if its rows are RDF. A time given as text is a time, not text. Without
+    `rdf` the table is a CSV file, whose cells are text, whatever their types as attributes."""
+    cells = schema if rdf else pa.schema([(name, pa.string()) for name in schema.names])
+    found = event_columns(layout, place, cells, rdf=rdf)
     if found.kind is not RowKind.TYPED:
         return None
     kinds: dict[str, Type] = {"type": STRING, "subject": STRING}
@@ -103,7 +105,7 @@ def _parts(layout: TableLayout, kind: RowKind, schema: Any) -> dict[str, str]:
 def _attributes(layout: TableLayout, place: str, schema: Any, parts: Mapping[str, str]) -> tuple[str, ...]:
     """The columns that are attributes: all that have values, but for those that an event has in its graph. Others are
     left out, unless the query names them."""
-    hidden = {name for name in _IN_THE_GRAPH if parts.get(name) == name}
+    hidden = {name for name in IN_THE_GRAPH if parts.get(name) == name}
     found = []
     for column in schema:
         if column.name in hidden or column.name == ID:

@@ -77,7 +77,7 @@ class Engine:
         name, given = self._called(call)
         event = self._of_row(name, given) if isinstance(given, Mapping) else given
         if isinstance(event, BadEvent):
-            return self._bad(Problem("bad", event.reason, name, line=event.line, text=event.text))
+            return self._bad(Problem(event.problem, event.reason, name, line=event.line, text=event.text))
         if self.domain.domain is None or (not self.counts.events and event.domain is not self.domain.domain):
             self.domain.begin(name, event.domain, event.start)
         objection = self.domain.objection(event)
@@ -183,7 +183,7 @@ class Engine:
                 )
 
     def _bad(self, problem: Problem) -> list[Match | Problem]:
-        self.counts.bad += 1
+        self.counts.add(problem.problem)
         return [problem] if self.problems else []
 
     def _late(self, name: str, event: Event) -> list[Match | Problem]:
@@ -217,7 +217,7 @@ class Engine:
         batches = {name: [self._batch(name, events)] for name, events in ready.items()}
         self.come_to = watermark
         try:
-            rows = self.answers.flow.feed(batches, watermark, advanced=advanced, heard=self.watermark.latest)
+            rows = self.answers.flow.feed_parts(batches, watermark, advanced=advanced, heard=self.watermark.latest)
             found: list[Match | Problem] = list(self.answers.of(rows, self.domain.known))
             wrong = list(self.answers.problems(self.domain.known))
             return [*found, *wrong] if self.problems else found

@@ -187,7 +187,7 @@ class Matching(Iterable[Match | Problem]):
             for some, watermark in self._stretches(held, problems):
                 yield from problems
                 problems.clear()
-                yield from self.answers.of(self.answers.flow.feed(some, watermark), self.domain.known)
+                yield from self.answers.of(self.answers.flow.feed_parts(some, watermark), self.domain.known)
                 wrong = list(self._refused())
                 yield from wrong if self.problems else ()
             self._warn()
@@ -251,7 +251,7 @@ class Matching(Iterable[Match | Problem]):
                 begun = True
             for found in source.read(wanted):
                 if isinstance(found, BadEvent):
-                    yield self._bad(Problem("bad", found.reason, name, line=found.line, text=found.text))
+                    yield self._bad(Problem(found.problem, found.reason, name, line=found.line, text=found.text))
                     continue
                 batch, given = found
                 if not len(batch):
@@ -277,7 +277,9 @@ class Matching(Iterable[Match | Problem]):
         yield batch
 
     def _bad(self, problem: Problem) -> Problem:
-        self.counts.bad += 1
-        self.tally.read[problem.stream] += 1
+        """Count a bad event, or a bad cell, whose event is none (BAD-10)."""
+        self.counts.add(problem.problem)
+        if problem.problem == "bad":
+            self.tally.read[problem.stream] += 1
         self.tally.note(problem)
         return problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from heapq import merge
 from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from thence.rdf.times import MIN_TIME, Domain
 from thence.runtime.event_log import BatchLog
 from thence.runtime.host import Host, TimedOut
 from thence.runtime.ordering import Ordered
-from thence.runtime.results import Counts, LocatedBatch, Match, Problem
+from thence.runtime.results import Answered, Counts, LocatedBatch, Match, Problem
 from thence.runtime.watermark import TimeDomain
 
 if TYPE_CHECKING:
@@ -191,12 +191,28 @@ class LocalFlow:
         advanced: int | None = None,
         heard: Mapping[str, int] | None = None,
     ) -> Iterator[Row]:
+        """Rows of events by stream, as `feed_parts` takes them."""
+        for found in self.feed_parts(batches, watermark, advanced=advanced, heard=heard):
+            if isinstance(found, Row):
+                yield found
+            else:
+                yield from found.solutions.rows(stage=found.stage)
+
+    def feed_parts(
+        self,
+        batches: Mapping[str, Sequence[Batch]],
+        watermark: int,
+        *,
+        advanced: int | None = None,
+        heard: Mapping[str, int] | None = None,
+    ) -> Iterator[Row | StageSolutions]:
         """Events by stream, none of them before any fed earlier; no event before `watermark` will come. `advanced` is
         the time that the user gave to `advance`, if any (RS-21). `heard` is the latest time of each stream, as far as
         events are still to be fed (RS-14)."""
         streams = self._added(batches)
         derived: dict[str, int] = {}  # the watermarks of derived streams
-        found, reached = [], []
+        found: list[Iterator[Row | StageSolutions]] = []
+        reached = []
         for host in self.hosts:
             own = self._watermark(host, derived, watermark)
             rows = self._ordered(host, streams, own, advanced, heard or {})
@@ -207,7 +223,10 @@ class LocalFlow:
             else:
                 found.append(self._emitted(host, rows))
             reached.append(own)
-        yield from found[0] if len(found) == 1 else merge(*map(list, found), key=self._place)
+        if len(found) == 1:
+            yield from found[0]
+        else:
+            yield from merge(*map(_rows_of, found), key=self._place)
         self._after(reached)
 
     def collect(self, stretches: Iterable[tuple[Mapping[str, Sequence[Batch]], int]], into: Collects) -> None:
@@ -306,10 +325,10 @@ class LocalFlow:
             self.waiting[host.number, stream] = [each for each in later if len(each.batch)]
         return [_part(each, 0, cut) for each, cut in zip(every, cuts, strict=True) if cut]
 
-    def _emitted(self, host: Host, found: Iterator[Ordered]) -> Iterator[Row]:
+    def _emitted(self, host: Host, found: Iterator[Ordered]) -> Iterator[Row | StageSolutions]:
         if not host.stage.makes_events:
             for solutions, order in found:
-                yield from solutions.rows(order, stage=host.number)
+                yield StageSolutions(solutions if order is None else solutions.take(order), host.number)
             return
         for solutions, number, _, event in host.derive(found, self.domain.known):
             (row,) = solutions.take(np.array([number], np.int64)).rows(stage=host.number)
@@ -339,6 +358,21 @@ class LocalFlow:
             self.log.retain(np.concatenate([*(host.held() for host in self.hosts), np.array(others, np.int64)]))
 
 
+class StageSolutions(NamedTuple):
+    """Solutions that a stage emits, in their order."""
+
+    solutions: Solutions
+    stage: int
+
+
+def _rows_of(found: Iterable[Row | StageSolutions]) -> list[Row]:
+    """The rows, all of them."""
+    rows: list[Row] = []
+    for each in found:
+        rows += [each] if isinstance(each, Row) else each.solutions.rows(stage=each.stage)
+    return rows
+
+
 def _part(arrived: ArrivedBatch, first: int, last: int) -> ArrivedBatch:
     """Some events of a batch that is in the order of time."""
     if first == 0 and last == len(arrived.batch):
@@ -366,13 +400,29 @@ class Answers:
         """Note which objects a batch was encoded from; its parts have the same dictionary."""
         self.objects[id(batch.terms)] = (batch, events)
 
-    def of(self, rows: Iterable[Row], domain: Domain) -> Iterator[Match]:
+    def of(self, found: Iterable[Row | StageSolutions], domain: Domain) -> Iterator[Match]:
         """A match for each row."""
         counts = self.counts
-        for row in rows:
-            counts.matches += 1
-            yield Match(row, domain, self._located(row.refs))
+        for each in found:
+            if isinstance(each, Row):
+                counts.matches += 1
+                yield Match.of(each, domain, self._located(each.refs))
+                continue
+            solutions, stage = each
+            answered = Answered(solutions, domain, self._batches(solutions.events.get().refs), stage)
+            for number in range(len(solutions)):
+                counts.matches += 1
+                yield Match(answered, number)
         self._evict()
+
+    def _batches(self, refs: Ints) -> tuple[LocatedBatch, ...]:
+        """The batches that some events are in, in the order of their refs."""
+        found: list[LocatedBatch] = []
+        remaining = np.unique(refs)
+        while len(remaining):
+            found.append(self._find(int(remaining[0])))
+            remaining = remaining[np.searchsorted(remaining, found[-1].stop) :]
+        return tuple(found)
 
     def problems(self, domain: Domain) -> Iterator[Problem]:
         """Since the last call: events that extraction refused, which are bad, and partial matches that timed out."""

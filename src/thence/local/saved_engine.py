@@ -111,7 +111,8 @@ def _restore(engine: Engine, head: dict[str, Any], arrays: ArrayReader) -> None:
     watermark.latest, watermark.now, watermark.began = head["watermark"]
     require(watermark.latest.keys() <= set(watermark.streams), "its watermark belongs to other streams")
     require(all(map(_is_time, [*watermark.latest.values(), *head["watermark"][1:]])), "its watermark is malformed")
-    require(len(head["counts"]) == 5 and all(type(each) is int for each in head["counts"]), "its counts are malformed")
+    fits = len(head["counts"]) in (5, 6)  # earlier releases had no bad cells
+    require(fits and all(type(each) is int for each in head["counts"]), "its counts are malformed")
     engine.answers.counts = Counts(*head["counts"])
     engine.order, engine.pushed, engine.fed, engine.come_to = head["order"]
     _check_counts(engine)

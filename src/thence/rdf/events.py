@@ -240,6 +240,9 @@ class BadEvent:
     'xxxxxx…'
     """
 
+    problem: ClassVar[str] = "bad"
+    """The kind of the problem that is reported."""
+
     LONGEST: ClassVar[int] = 1000
     """The number of characters of the text that are stored."""
 
@@ -251,6 +254,13 @@ class BadEvent:
     def __post_init__(self) -> None:
         if len(self.text) > self.LONGEST:
             object.__setattr__(self, "text", self.text[: self.LONGEST] + "…")
+
+
+class BadCell(BadEvent):
+    """A cell of a table that is not a value of its column, and is read as null (BAD-10). Its event is not bad."""
+
+    __slots__ = ()
+    problem: ClassVar[str] = "bad_cell"
 
 
 def distinct(triples: Iterable[Triple], limits: Limits = _LIMITS) -> tuple[Triple, ...]:

@@ -25,8 +25,8 @@ class InputTally:
     first: dict[str, Problem] = field(default_factory=dict)
 
     def note(self, problem: Problem) -> None:
-        """A bad or late event. A partial match that timed out is neither."""
-        if problem.problem != "timed_out":
+        """A bad or late event. A bad cell is neither, nor is a partial match that timed out."""
+        if problem.problem in ("bad", "late"):
             self.bad[problem.stream] += 1
             self.first.setdefault(problem.stream, problem)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from thence.columns.batches import encode
 from thence.columns.texts import Texts
 from thence.errors import InputError
 from thence.interface.output import OPEN_END
-from thence.interface.solutions import AnswerValue, Row, fact_text
+from thence.interface.solutions import AnswerValue, Row, Solutions, fact_text
 from thence.rdf.events import Event
 from thence.rdf.terms import Triple
 from thence.rdf.times import Domain, format_time
@@ -97,7 +98,51 @@ def with_id(event: Event, name: str) -> Event:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False)
+class Answered:
+    """Solutions of one step, and the batches of their events in the order of the run's numbers."""
+
+    solutions: Solutions
+    domain: Domain
+    batches: tuple[LocatedBatch, ...]
+    stage: int = 1
+
+    def row(self, number: int) -> Row:
+        return self.solutions.row(number, stage=self.stage)
+
+    def times(self, number: int) -> tuple[int, int]:
+        return int(self.solutions.start[number]), int(self.solutions.end[number])
+
+    def bindings(self, number: int) -> Mapping[str, AnswerValue]:
+        return self.solutions.bindings(number)
+
+    def located(self, refs: Sequence[int]) -> tuple[LocatedBatch, ...]:
+        """The batch of each of some events."""
+        batches = self.batches
+        return tuple(batches[bisect_right(batches, ref, key=lambda each: each.first) - 1] for ref in refs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnsweredRow:
+    """A row alone, and the batch of each of its events."""
+
+    alone: Row
+    domain: Domain
+    batches: tuple[LocatedBatch, ...] = ()
+
+    def row(self, _: int) -> Row:
+        return self.alone
+
+    def times(self, _: int) -> tuple[int, int]:
+        return self.alone.start, self.alone.end
+
+    def bindings(self, _: int) -> Mapping[str, AnswerValue]:
+        return self.alone.bindings
+
+    def located(self, _: Sequence[int]) -> tuple[LocatedBatch, ...]:
+        return self.batches
+
+
 class Match:
     """A row of the answer.
 
@@ -110,12 +155,36 @@ class Match:
     SELECT, from 1, where the query has several; of its CONSTRUCT, if there is no SELECT.
     """
 
-    row: Row
-    domain: Domain
-    located: tuple[LocatedBatch, ...] = ()
-    """The batch of each of its events."""
-    _events: tuple[Event, ...] | None = None  # once they are built
-    _id: str | None = None
+    # as little as can be is done for a match before somebody asks: large answers are mostly looked through
+    __slots__ = ("_answered", "_bindings", "_events", "_id", "_number", "_row")
+
+    _answered: Answered | AnsweredRow
+    _number: int
+    _row: Row
+    _bindings: Mapping[str, AnswerValue]
+    _events: tuple[Event, ...]
+    _id: str
+
+    def __init__(self, answered: Answered | AnsweredRow, number: int = 0) -> None:
+        self._answered = answered
+        self._number = number
+
+    @classmethod
+    def of(cls, row: Row, domain: Domain, located: tuple[LocatedBatch, ...] = ()) -> Match:
+        """The match of a row, with the batch of each of its events."""
+        return cls(AnsweredRow(row, domain, located))
+
+    @property
+    def row(self) -> Row:
+        try:
+            return self._row
+        except AttributeError:  # nobody has asked yet
+            self._row = self._answered.row(self._number)
+            return self._row
+
+    @property
+    def domain(self) -> Domain:
+        return self._answered.domain
 
     def __repr__(self) -> str:
         names = ("bindings", "times", "certain", "domain", "constructed", *(["query"] if self.query else []))
@@ -133,7 +202,11 @@ class Match:
 
     @property
     def bindings(self) -> Mapping[str, AnswerValue]:
-        return self.row.bindings
+        try:
+            return self._bindings
+        except AttributeError:
+            self._bindings = self._answered.bindings(self._number)
+            return self._bindings
 
     @property
     def constructed(self) -> Event | None:
@@ -148,7 +221,7 @@ class Match:
     @property
     def times(self) -> tuple[int, int]:
         """Start and end as 64-bit numbers: ticks, or microseconds since 1970."""
-        return self.row.start, self.row.end
+        return self._answered.times(self._number)
 
     @property
     def certain(self) -> int:
@@ -162,7 +235,8 @@ class Match:
 
     @property
     def held(self) -> tuple[HeldEvent, ...]:
-        return tuple(batch.held(ref) for batch, ref in zip(self.located, self.row.refs, strict=True))
+        refs = self.row.refs
+        return tuple(batch.held(ref) for batch, ref in zip(self._answered.located(refs), refs, strict=True))
 
     @property
     def start(self) -> int | datetime:
@@ -185,10 +259,11 @@ class Match:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        if self._events is None:
-            object.__setattr__(self, "_events", tuple(held.event() for held in self.held))
-        assert self._events is not None
-        return self._events
+        try:
+            return self._events
+        except AttributeError:
+            self._events = tuple(held.event() for held in self.held)
+            return self._events
 
     @property
     def event_ids(self) -> tuple[str, ...]:
@@ -198,26 +273,26 @@ class Match:
     @property
     def id(self) -> str:
         """The match's id, the same on every path; the column `match_id` on Spark."""
-        if self._id is None:
+        try:
+            return self._id
+        except AttributeError:
             assert self.row.solutions is not None
             one = self.row.solutions.take(np.array([self.row.number], np.int64))
-            (found,) = match_ids(one, Texts.of(self.event_ids), stage=self.row.stage).to_list()
-            object.__setattr__(self, "_id", found)
-        assert self._id is not None
-        return self._id
+            (self._id,) = match_ids(one, Texts.of(self.event_ids), stage=self.row.stage).to_list()
+            return self._id
 
     def __getstate__(self) -> tuple[object, ...]:
         """The state for pickle: values, without the columns that they are built from."""
         row = self.row
-        cells = dict(row.bindings)
+        cells = dict(self.bindings)
         plain = replace(row, solutions=None, number=0, bound=cells, fact=row.triples)
         alone = zip(self.events, row.refs, strict=True)  # each event without its batch
         located = tuple(LocatedBatch(encode([event]), ref, ref + 1) for event, ref in alone)
-        return plain, self.domain, located, self.events, self.id
+        return AnsweredRow(plain, self.domain, located), self.events, self.id
 
-    def __setstate__(self, state: tuple[object, ...]) -> None:
-        for name, value in zip(("row", "domain", "located", "_events", "_id"), state, strict=True):
-            object.__setattr__(self, name, value)
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._answered, self._events, self._id = state
+        self._number = 0
 
 
 def python_time(time: int, domain: Domain) -> int | datetime:
@@ -237,7 +312,8 @@ def python_time(time: int, domain: Domain) -> int | datetime:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A bad or late event, or a timed-out partial match: `problem` is `bad`, `late` or `timed_out`.
+    """A bad or late event, a timed-out partial match, or a CSV cell that was read as null: `problem` is `bad`,
+    `late`, `timed_out` or `bad_cell`.
 
     `event` is the event, if it could be read; otherwise `text` is the unreadable text, at `line` of its file. For a
     partial match, `event` is its last event, `events` are all of them, and `bindings` is what they bind.
@@ -255,13 +331,14 @@ class Problem:
 
 @dataclass(slots=True)
 class Counts:
-    """The numbers of events, matches and problems so far."""
+    """The numbers of events, matches and problems so far. A bad cell's event counts as any other."""
 
     events: int = 0
     matches: int = 0
     bad: int = 0
     late: int = 0
     timed_out: int = 0  # partial matches; 0 unless they are asked for
+    bad_cells: int = 0  # of CSV files
 
     def __str__(self) -> str:
         """
@@ -270,7 +347,13 @@ class Counts:
         """
         events, matches = counted_noun(self.events, "event", "events"), counted_noun(self.matches, "match", "matches")
         timed_out = f", {self.timed_out:,} timed out" if self.timed_out else ""
-        return f"{events}, {matches}, {self.bad:,} bad, {self.late:,} late{timed_out}"
+        cells = f", {counted_noun(self.bad_cells, 'bad cell', 'bad cells')}" if self.bad_cells else ""
+        return f"{events}, {matches}, {self.bad:,} bad, {self.late:,} late{timed_out}{cells}"
+
+    def add(self, problem: str) -> None:
+        """Count a problem of a kind."""
+        name = "bad_cells" if problem == "bad_cell" else problem
+        setattr(self, name, getattr(self, name) + 1)
 
 
 def counted_noun(count: int, one: str, many: str) -> str:

@@ -167,7 +167,7 @@ def _counted(made: DataFrame, settings: Settings) -> DataFrame:
     if isinstance(settings.counts, str) and not made.isStreaming:
         return made
     problem = f"`{INNER[0]}`"
-    kinds = (F.expr(f"count_if({problem} = '{kind}') AS {kind}") for kind in ("bad", "late", "timed_out"))
+    kinds = (F.expr(f"count_if({problem} = '{kind}') AS {kind}") for kind in ("bad", "late", "timed_out", "bad_cell"))
     name = settings.named(FOUND) if isinstance(settings.counts, str) else settings.counts
     return made.observe(name, F.expr(f"count_if({problem} IS NULL) AS matches"), *kinds)
 

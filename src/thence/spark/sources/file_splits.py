@@ -21,6 +21,7 @@ from thence.errors import InputError
 from thence.io.event_files import batches
 from thence.io.event_grouping import UNKNOWN, owners_of
 from thence.io.gunzip import open_input
+from thence.io.json_columns import read_json_batches
 from thence.io.jsonl import read_json, read_jsonl
 from thence.io.nquads import events_of, read_nquads
 from thence.io.nquads_lines import SMALL, scan_quads
@@ -33,12 +34,21 @@ from thence.spark.sources.row_positions import file_rank
 
 if TYPE_CHECKING:
     from thence.columns.batches import Batch
+    from thence.io.csv_files import CsvSplit, CsvTypes
 
 _BLOCK = 1 << 20
 _WINDOW = SMALL  # bytes in which an event's beginning is looked for at a time: few, for which nothing is compiled
 _HEAD = 1 << 18  # bytes in which a file's first event is looked for at a time
 _LAYOUT = TableLayout()
 _TABLES = {"parquet": "parquet", "csv": "csv"}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvPart:
+    """The types of a CSV file's columns, and the part of it; None is the whole file."""
+
+    types: CsvTypes
+    split: CsvSplit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class FileSplit:
     end: int | None = None  # None: the file's
     first_line: int = 1
     rank: str = file_rank(0)
+    csv: CsvPart | None = None
 
 
 def ending(path: str) -> str:
@@ -106,16 +117,15 @@ def read_split(
                 found = read_json(source, stream_name=part.stream, limits=limits, namespace=namespace, layout=layout)
                 yield from batches(found, stream=part.stream, first=part.first_line)
             case _:
-                found = read_jsonl(
+                yield from read_json_batches(
                     source,
-                    stream_name=part.stream,
+                    stream=part.stream,
                     limits=limits,
                     namespace=namespace,
                     first_line=part.first_line,
+                    first=part.first_line,  # a line has one event at most, so that no other part has these positions
                     layout=layout,
                 )
-                # a line has one event at most, so that no other part has these positions
-                yield from batches(found, stream=part.stream, first=part.first_line)
 
 
 def first_domain(path: str, *, limits: Limits, layout: TableLayout = _LAYOUT) -> Domain | None:

@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 
 from thence.columns.batches import Batch, ColumnBatch
 from thence.columns.value_types import Types
-from thence.io.event_files import read_batches, table_types
+from thence.io.csv_files import read_csv, types_of_csv
+from thence.io.event_files import is_csv, read_batches, table_types
 from thence.io.table_layout import TableLayout
 from thence.rdf.events import BadEvent
 from thence.rdf.limits import Limits
 from thence.rdf.times import Domain
-from thence.spark.sources.file_splits import FileSplit, read_split, split_file
+from thence.spark.sources.file_splits import CsvPart, FileSplit, read_split, split_file
 from thence.spark.sources.row_positions import SourcedBatch, file_rank
 
 SPLIT = 32 << 20
@@ -61,6 +62,8 @@ def file_splits(path: str, *, label: str, split: int = SPLIT, number: int = 0) -
     """The parts of a file, of that number among the stream's. `label` is what the ids of events that have none begin
     with."""
     rank = file_rank(number)
+    if is_csv(path):
+        return _csv_splits(path, label, rank)
     if _is_table(path):
         return [FileSplit(path, label, rank=rank)]
     return split_file(path, stream=label, split=split, rank=rank)
@@ -80,7 +83,23 @@ def domain_of(files: Sequence[tuple[str, str]], *, namespace: str, layout: Table
     return next((domain for domain in found if domain is not None), None)
 
 
+def _csv_splits(path: str, label: str, rank: str) -> list[FileSplit]:
+    """The parts of a CSV file, which is read once for them and for the types of its columns: workers need not."""
+    types = types_of_csv(path)
+    alone = replace(types, splits=None)  # of the others, a worker need not hear
+    if types.splits is None:
+        return [FileSplit(path, label, rank=rank, csv=CsvPart(alone))]
+    return [
+        FileSplit(path, label, each.begin, each.end, each.line, rank, CsvPart(alone, each)) for each in types.splits
+    ]
+
+
 def _read(part: FileSplit, namespace: str, layout: TableLayout) -> Iterator[Batch | BadEvent]:
+    if part.csv is not None:
+        found = part.csv
+        return read_csv(
+            part.path, stream=part.stream, namespace=namespace, layout=layout, types=found.types, split=found.split
+        )
     if _is_table(part.path):
         return read_batches(part.path, stream=part.stream, namespace=namespace, layout=layout)
     return read_split(part, namespace=namespace, limits=Limits(), layout=layout)

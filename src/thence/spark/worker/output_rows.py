@@ -21,7 +21,7 @@ from thence.interface.dataflow import Stage
 from thence.interface.output import OPEN_END, ColumnTypes, Rows
 from thence.interface.solutions import AnswerValue, Solutions
 from thence.rdf.documents import Format, serialize
-from thence.rdf.events import Event
+from thence.rdf.events import BadCell, BadEvent, Event
 from thence.rdf.terms import Term
 from thence.rdf.times import Domain
 from thence.runtime.host import Host, TimedOut
@@ -263,6 +263,12 @@ class RowWriter:
 
 def _places(solutions: Solutions) -> NDArray[np.int64]:
     return solutions.start if solutions.rank is None else solutions.rank
+
+
+def problem_row(found: BadEvent, stream: str) -> ProblemRow:
+    """The row of a bad event, or of a bad cell, whose line is in its reason: its event has no other."""
+    reason = f"line {found.line}, {found.reason}" if isinstance(found, BadCell) else found.reason
+    return ProblemRow(found.problem, reason, found.text, stream)
 
 
 def timed_out_rows(found: Iterable[TimedOut]) -> list[ProblemRow]:

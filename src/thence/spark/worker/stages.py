@@ -22,13 +22,13 @@ from thence.interface.operator import NEVER, Environment, Program
 from thence.interface.tables import Table
 from thence.match.background import NO_BACKGROUND, Background
 from thence.match.context import Context
-from thence.rdf.events import BadEvent
+from thence.rdf.events import BadCell, BadEvent
 from thence.rdf.times import Domain
 from thence.runtime.watermark import TimeDomain, Watermark, late_reason
 from thence.spark.sources.row_decoder import Decoder
 from thence.spark.sources.row_positions import SourcedBatch
 from thence.spark.worker.chunks import MOST, Chunk, pack_chunk, split_by_shard, unpack_chunk
-from thence.spark.worker.output_rows import INNER, ProblemRow, RowWriter, timed_out_rows
+from thence.spark.worker.output_rows import INNER, ProblemRow, RowWriter, problem_row, timed_out_rows
 from thence.spark.worker.shard import Shard
 
 # Derived events of one stage as another reads them: among their rows are the problems that were reported before.
@@ -54,7 +54,7 @@ class DerivedReader:
         is_event = pc.is_null(record.column(INNER[0]))
         for found in self.events.read(record.filter(is_event)):
             if isinstance(found, BadEvent):
-                yield ProblemRow("bad", found.reason, found.text, self.events.stream)
+                yield problem_row(found, self.events.stream)
             else:
                 yield found
         if not self.reports:
@@ -123,7 +123,7 @@ class Packing:
         problems: list[ProblemRow] = []
         for found in self.decoder.read(record):
             if isinstance(found, BadEvent):
-                problems += [ProblemRow("bad", found.reason, found.text, self.stream)] if self.reports else []
+                problems += [problem_row(found, self.stream)] if self.reports else []
             elif isinstance(found, ProblemRow):
                 problems.append(found)
             elif isinstance(found, SourcedBatch):
@@ -133,7 +133,7 @@ class Packing:
                 yield from self._rows(found, problems)
         if problems:
             listed = json.dumps([astuple(problem) for problem in problems])
-            count = len(problems) if self._counts else 0
+            count = sum(problem.problem != BadCell.problem for problem in problems) if self._counts else 0
             yield {"shard": 0, "stream": self.stream, "events": count, "problems": listed}
 
     @property
