@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -309,15 +310,21 @@ def types_of_csv(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> C
     open_input(path).close()  # a missing file is reported as elsewhere
     status = os.stat(path)
     key = (limits, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-    if key not in _KNOWN:
+    if key in _KNOWN:
+        return _KNOWN[key]
+    seen_at = time.time_ns()
+    found = _seen(os.fspath(path), limits)
+    if seen_at - status.st_mtime_ns >= _SETTLED:
         if len(_KNOWN) == _MOST_KNOWN:
             _KNOWN.pop(next(iter(_KNOWN)))
-        _KNOWN[key] = _seen(os.fspath(path), limits)
-    return _KNOWN[key]
+        _KNOWN[key] = found
+    return found
 
 
 _KNOWN: dict[tuple[object, ...], CsvTypes] = {}
 _MOST_KNOWN = 64
+_SETTLED = 100_000_000
+"""Nanoseconds. A file that was written more recently may change again without another time of its own."""
 
 
 def _seen(name: str, limits: Limits) -> CsvTypes:
