@@ -12,7 +12,7 @@ _OPTIONS = (
 
 
 def in_options(message: str) -> str:
-    """An error whose cure is an argument, with the option that is the same.
+    r"""An error whose cure is an argument, with the option that is the same.
 
     >>> in_options("It has no time. Try: columns={\"time\": \"ts\"}, or time_unit='ms'")
     "It has no time. Try: --column time=ts, or --time-unit 'ms'"
