@@ -18,6 +18,8 @@ from thence.interface.dataflow import Stage
 from thence.interface.extracted import ArrivedBatch
 from thence.io.event_files import read_batches
 from thence.io.event_tables import EventTable
+from thence.io.table_columns import event_columns
+from thence.io.table_layout import TableLayout
 from thence.rdf.events import DEFAULT_NAMESPACE
 from thence.rdf.limits import Limits
 from thence.runtime.event_log import BatchLog
@@ -36,10 +38,13 @@ def read(path: Path) -> Iterator[ColumnBatch]:
 
 def as_batches(records: Iterable[pa.RecordBatch]) -> Iterator[ColumnBatch]:
     """Ticks that never were in a file, as a file's would come."""
-    table = EventTable("ticks", "S", DEFAULT_NAMESPACE, Limits())
+    table: EventTable | None = None
     first = 0
     for record in records:
-        for batch in table.read(record, RowPositions(first, record.num_rows)):
+        if table is None:
+            columns = event_columns(TableLayout("S"), "ticks", record.schema)
+            table = EventTable("ticks", "S", DEFAULT_NAMESPACE, Limits(), columns)
+        for batch in table.of_record(record, RowPositions(first, record.num_rows)):
             assert isinstance(batch, ColumnBatch), batch
             yield batch
         first += record.num_rows

@@ -437,6 +437,7 @@ def test_order_names_columns_of_each_stream_by_which_events_of_one_time_follow_e
     assert said(result) == (
         "thence: warning: 198 of 198 events share their time with another, and of two such neither follows the other. "
         'Try: order="COLUMN", which orders events of one time\n198 events, 0 matches, 0 bad, 0 late\n'
+        "0 matches; 50 events could begin a, 1 of these passed a.seq = 1, none met a b\n"
     )
     shown = thence_("explain", "next.sase", "--order", "seq").stdout
     assert "Order: events of one time in events follow each other by <http://example.org/seq>" in shown

@@ -34,6 +34,7 @@ def event(time: int, triples: str, name: str | None = None) -> thence.Event:
 @pytest.mark.parametrize("text", [UNION, FEEDING])
 def test_events_of_one_id_are_told_each(text: str) -> None:
     events = [event(1, ":x 1, 2", "same"), event(2, ":x 3, 4", "same"), event(2, ":x 3, 4", "same")]
+    events.append(event(3, ":z 1"))  # a good one: a stream of nothing but bad events is an error (BAD-8)
     query = thence.parse(text)
     found = list(query.match(events, problems=True))
     assert sorted(_comparable(found)) == [(1, "it has two values for x"), *[(2, "it has two values for x")] * 2]
@@ -44,7 +45,7 @@ def test_events_of_one_id_are_told_each(text: str) -> None:
 
 
 def test_a_table_counts_them_each_as_well() -> None:
-    matching = thence.parse(UNION).match([event(time, ":x 1, 2", "same") for time in range(3)])
+    matching = thence.parse(UNION).match([*(event(time, ":x 1, 2", "same") for time in range(3)), event(3, ":z 1")])
     assert len(matching.table()) == 0
     assert matching.counts.bad == 3
 
@@ -56,7 +57,12 @@ def _comparable(found: Sequence[object]) -> list[tuple[int, str]]:
 
 # On Spark, each query packs the events that it reads for itself
 
-EVENTS = (event(1, ":x 1, 2 ; :y 3", "e1"), event(2, ":x 1 ; :y 2, 3", "e2"), event(3, ":x 1, 2 ; :y 3, 4", "e3"))
+EVENTS = (
+    event(1, ":x 1, 2 ; :y 3", "e1"),
+    event(2, ":x 1 ; :y 2, 3", "e2"),
+    event(3, ":x 1, 2 ; :y 3, 4", "e3"),
+    event(4, ":z 1", "e4"),
+)
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -75,7 +81,7 @@ def test_the_first_query_that_reads_a_stream_tells_what_any_refuses(streaming: b
             reports=dataflow.reporter("events") == number,
             other_tables=dataflow.other_tables("events", number),
         )
-        rows = [row for record in packing([_numbers(0, 1, 2)]) for row in record.to_pylist()]
+        rows = [row for record in packing([_numbers(0, 1, 2, 3)]) for row in record.to_pylist()]
         answering = Answering(RowWriter(stage, Domain.TICKS, "struct", problems=True), ("events",), 1)
         shard = answering.shard()
         made = answering.micro_batch(shard, rows) if streaming else answering._all(shard, rows)

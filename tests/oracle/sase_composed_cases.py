@@ -32,6 +32,7 @@ from oracle.sase_query import (
     Strategy,
     rewritten,
 )
+from oracle.sase_static import mended
 from oracle.sase_text import column_name
 from oracle.sase_types import Several, Type, all_columns, conflicts
 from strategies.choices import Choices, seeded
@@ -72,6 +73,7 @@ def texts(draw: st.DrawFn, *, totals: bool = False, told_apart: bool = True) -> 
     text = Text((*draw(st.permutations(made)), tuple(answer)), {})
     text = replace(text, given={name: draw(events(text, name)) for name in inputs if name in _read(*text.queries)})
     text = of_one_kind(text, draw(seeded(lambda choices: choices))) if draw(one_in(3)) else text
+    text = replace(text, queries=tuple(tuple(map(mended, union)) for union in text.queries))
     if told_apart:
         text = replace(text, queries=_told_apart(text.queries))
         assume(not conflicts(text.queries))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import thence
 from oracle.sase import Row
 from oracle.sase_composed import answers, columns, written
 from oracle.sase_composed_cases import Text, texts
+from support.sase_composed import possible
 from support.sase_shards import _comparable_cell, _plain
 from support.spark_runs import taken
 from support.spark_sase import table_of, write
@@ -34,7 +34,7 @@ Comparable = tuple[int, int, tuple[object, ...]]
 @FEW
 @given(texts(), st.data())
 def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, text: Text, data: st.DataObject) -> None:
-    query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
+    query, names = possible(written(text.queries)), columns(text.queries)
     frames = {
         name: spark.createDataFrame(table_of(data.draw(st.permutations(events)))) for name, events in text.given.items()
     }
@@ -49,7 +49,7 @@ def test_batch_gives_the_rows_of_the_definitions(spark: SparkSession, text: Text
 def test_streaming_gives_the_rows_that_are_certain(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, text: Text, middle: int, data: st.DataObject
 ) -> None:
-    query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
+    query, names = possible(written(text.queries)), columns(text.queries)
     every = [(name, event) for name, events in text.given.items() for event in events]
     times = [event.time for _, event in every]
     lateness = max(times) - min(times) if data.draw(st.booleans()) else 0

@@ -14,8 +14,8 @@ _OPTIONS = (
 def in_options(message: str) -> str:
     r"""An error whose cure is an argument, with the option that is the same.
 
-    >>> in_options("It has no time. Try: columns={\"time\": \"ts\"}, or time_unit='ms'")
-    "It has no time. Try: --column time=ts, or --time-unit 'ms'"
+    >>> in_options("It has no time. Try: time_unit='ms'")
+    "It has no time. Try: --time-unit 'ms'"
     """
     for argument, option in _OPTIONS:
         message = argument.sub(option, message)

@@ -270,8 +270,9 @@ class Query:
         }
         _, domain = options.timing(dataflow.streams, self.time_kind())
         answers = Answers(LocalFlow(dataflow, options.environment(dataflow), domain))
-        check_inputs(dataflow, inputs)
+        # names and comparisons first, since these errors have their places
         expected = check_input(self, input_types(inputs), answers.flow.environment.background)
+        check_inputs(dataflow, inputs)
         steps = partial(self._steps, options) if self.language.funnel and not self.feeders else None
         return Matching(answers, inputs, options.gives_problems, expected, steps=steps, about=self._about)
 

@@ -17,7 +17,7 @@ from oracle.sase_composed_cases import Text, texts
 from oracle.sase_query import Event
 from strategies import examples
 from strategies.event_order import sase_texts_in_order
-from support.sase_composed import in_time
+from support.sase_composed import in_time, possible
 from support.sase_runs import of_engine, plain, typed
 from thence.rdf.events import DEFAULT_NAMESPACE, RDF_TYPE
 from thence.runtime.results import Match
@@ -31,7 +31,7 @@ Comparable = tuple[int, int, tuple[object, ...], tuple[object, ...]]
 @examples(0.4)  # each case is several queries, planned three times
 @given(texts())
 def test_rows_are_those_of_the_definitions_optimised_or_not_at_once_or_pushed(text: Text) -> None:
-    query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
+    query, names = possible(written(text.queries)), columns(text.queries)
     expected = answers(text.queries, text.given)
     assert set(query.columns) == set(names)
     found = [*query.match(inputs(text))]
@@ -71,7 +71,7 @@ def push(query: thence.Query, text: Text, expected: list[Row], names: Sequence[s
 @examples(0.15)
 @given(texts(totals=True))
 def test_totals_are_those_of_the_matches_one_by_one(text: Text) -> None:
-    query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
+    query, names = possible(written(text.queries)), columns(text.queries)
     expected = Counter(tuple(plain(dict(row).get(name)) for name in names) for row in totals(text.queries, text.given))
     found = query.match(inputs(text), optimise=False)
     assert Counter(comparable_match(match, names)[-1] for match in found) == expected
@@ -85,7 +85,7 @@ def test_totals_are_those_of_the_matches_one_by_one(text: Text) -> None:
 def test_queries_that_feed_each_other_give_the_rows_of_the_definitions(drawn: tuple[Text, tuple[str, ...]]) -> None:
     """Events that queries make have no values: they come first at their time."""
     text, order = drawn
-    query, names = thence.parse(written(text.queries), language="sase+"), columns(text.queries)
+    query, names = possible(written(text.queries)), columns(text.queries)
     expected = Counter(comparable(row, names) for row in answers(text.queries, text.given))
     assert Counter(comparable_match(match, names) for match in query.match(inputs(text), order=order)) == expected
     engine = query.engine(order=order)
