@@ -426,6 +426,7 @@ def test_a_file_is_read_twice_at_most_however_often_its_types_are_asked_for(
     monkeypatch.setattr(csv_files, "CsvBlocks", Counted)
     monkeypatch.setattr(csv_files, "_BLOCK", 100)
     monkeypatch.setattr(csv_files, "_SPLIT", 300)
+    monkeypatch.setattr(csv_files, "_SETTLED", 0)
     monkeypatch.chdir(tmp_path)
     Path("s.csv").write_text(column_of(list(map(str, range(100)))))
     csv_files.csv_schema("s.csv")

@@ -109,8 +109,8 @@ def test_a_csv_file_has_a_schema_too_and_is_looked_through_once(
     path = csv(tmp_path)
     monkeypatch.setattr(csv_files, "_SETTLED", 0)
     looked: list[str] = []
-    through = csv_files._looked_through
-    monkeypatch.setattr(csv_files, "_looked_through", lambda table: looked.append(table.name) or through(table))
+    through = csv_files._seen
+    monkeypatch.setattr(csv_files, "_seen", lambda name, limits: looked.append(name) or through(name, limits))
     assert "Did you mean TX_AMOUNT?" in refused(SEQ.format("WHERE b.TX_AMOUNTT > 1", "a.speed"), path)
     assert len(list(thence.parse(SEQ.format("", "a.speed")).match(path))) == 2
     assert looked == [str(path)]
