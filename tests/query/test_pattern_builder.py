@@ -266,8 +266,11 @@ MISUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: 1 < b.x < 2, NO_TRUTH),
     (lambda: b.x == 1 & b.y == 2, NO_TRUTH.replace("b.x > 1", "b.x = (1 AND b.y)")),
     (lambda: b.x == None, "A missing value equals nothing. Try: b.price.is_null()"),  # noqa: E711
-    (lambda: b.x == math.nan, "nan is not a value. Try: an attribute (b.price), a number, text, True or False"),
-    (lambda: b.x == c, "c is not a value. Try: an attribute (b.price), a number, text, True or False"),
+    (
+        lambda: b.x == math.nan,
+        "nan is not a value. Try: an attribute (b.price), a number, text, a timedelta, True or False",
+    ),
+    (lambda: b.x == c, "c is not a value. Try: an attribute (b.price), a number, text, a timedelta, True or False"),
     (lambda: b[1], '1 is not a name of a type or an attribute. Try: "price"'),  # type: ignore[index]
     (lambda: b[()], "'' is not a name of a type or an attribute. Try: \"price\""),
     (lambda: b.x.is_in(), "is_in needs something to choose from. Try: is_in('A', 'B')"),
