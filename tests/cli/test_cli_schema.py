@@ -87,3 +87,15 @@ def test_graphs_show_their_predicates() -> None:
 def test_a_file_that_can_not_be_read_is_a_sentence() -> None:
     result = thence_("schema", "nosuch.csv")
     assert (result.exit_code, result.stderr) == (2, "thence: nosuch.csv: no such file\n")
+
+
+def test_a_table_without_a_column_called_time_is_shown_with_the_likely_one() -> None:
+    Path("cards.csv").write_text("TX_DATETIME,amount\n2018-04-01 00:00:31,7\n")
+    result = thence_("schema", "cards.csv")
+    assert result.exit_code == 0, result.output
+    assert "time: column TX_DATETIME, dates, 2018-04-01T00:00:31Z" in result.stdout
+    assert "No column is called time. Try: --column time=TX_DATETIME" in result.stdout
+    Path("beats.csv").write_text("seen,amount\n03/02/2024 10:00:00,7\n")
+    result = thence_("schema", "beats.csv")
+    assert "time: none. No column is called time. Try: --column time=…" in result.stdout
+    assert "amount" in result.stdout and "integer" in result.stdout

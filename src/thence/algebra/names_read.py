@@ -199,7 +199,7 @@ def _of_block(block: ComponentQuery, stage: int) -> Reading:
     names: list[Name] = []
     for variable, reference in block.references.items():
         match reference:
-            case Length() | ClosureAggregate(summary=AggregateName.COUNT | AggregateName.AVG):
+            case Length() | ClosureAggregate(summary=AggregateName.COUNT | AggregateName.SUM | AggregateName.AVG):
                 sources[variable] = Sort.NUMBER
             case Attribute(name=name) | ClosureAggregate(name=Name() as name):
                 sources[variable] = (name,)

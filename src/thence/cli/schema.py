@@ -67,7 +67,7 @@ def _facts(found: FileSchema) -> list[str]:
     more = len(found.types) - len(kinds)
     lines = [
         f"{found.path}: {counted_noun(found.events, 'event', 'events')}",
-        f"time: {_taken(found, 'time')}{found.times}",
+        f"time: {_taken(found, 'time')}{found.times}{_advice(found)}",
         f"type: {_taken(found, 'type')}{', '.join(kinds) or 'none'}{f' and {more:,} more' if more else ''}",
     ]
     if found.intervals:
@@ -84,6 +84,11 @@ def _facts(found: FileSchema) -> list[str]:
         if first is not None:
             lines.append(f"{counted_noun(count, noun, noun + 's')}, the first: line {first.line}, {first.reason}")
     return lines
+
+
+def _advice(found: FileSchema) -> str:
+    """The option that a run of a query needs."""
+    return f". No column is called time. Try: --column time={found.parts.get('time', '…')}" if found.lacks_time else ""
 
 
 def _taken(found: FileSchema, name: str) -> str:

@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import re
-import stat
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -309,27 +308,23 @@ def _table(name: str, stream: str, namespace: str, limits: Limits, layout: Table
 def types_of_csv(path: str | os.PathLike[str], *, limits: Limits = _LIMITS) -> CsvTypes:
     """What the cells of a file are. The file is read for it once, and again only after it has changed."""
     open_input(path).close()  # a missing file is reported as elsewhere
-    key = _identity(path, limits)
-    found = _KNOWN.get(key) or _seen(os.fspath(path), limits)
-    if key is not None and key == _identity(path, limits):
+    status = os.stat(path)
+    key = (limits, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    if key in _KNOWN:
+        return _KNOWN[key]
+    seen_at = time.time_ns()
+    found = _seen(os.fspath(path), limits)
+    if seen_at - status.st_mtime_ns >= _SETTLED:
+        if len(_KNOWN) == _MOST_KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)))
         _KNOWN[key] = found
-        for oldest in list(_KNOWN)[:-_MOST_KNOWN]:
-            del _KNOWN[oldest]
     return found
 
 
-_KNOWN: dict[object, CsvTypes] = {}
+_KNOWN: dict[tuple[object, ...], CsvTypes] = {}
 _MOST_KNOWN = 64
 _SETTLED = 100_000_000
-"""Nanoseconds: of a file that was written in so short a time before, its times may not tell whether it has changed."""
-
-
-def _identity(path: str | os.PathLike[str], limits: Limits) -> object:
-    """A file as it is now: what changes with it. None if that cannot be told."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode) or time.time_ns() - status.st_mtime_ns < _SETTLED:
-        return None
-    return limits, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+"""Nanoseconds. A file that was written more recently may change again without another time of its own."""
 
 
 def _seen(name: str, limits: Limits) -> CsvTypes:

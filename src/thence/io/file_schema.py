@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from thence.columns.value_columns import term_of
 from thence.columns.value_kinds import NONE, OTHER
 from thence.io.csv_files import csv_header
 from thence.io.event_files import is_csv, read_batches, table_schema
-from thence.io.table_columns import event_columns
+from thence.io.table_columns import event_columns, likely_time
 from thence.io.table_layout import TableLayout
 from thence.rdf.events import DEFAULT_NAMESPACE, RDF_TYPE, BadCell, BadEvent
 from thence.rdf.terms import IRI, XSD_STRING, Literal, Term
@@ -64,6 +64,8 @@ class FileSchema:
     bad_cells: int = 0
     first_bad: BadEvent | None = None
     first_bad_cell: BadCell | None = None
+    lacks_time: bool = False
+    """Whether no column is called as the time must be: it is taken from the likeliest one, if there is any."""
 
     @property
     def times(self) -> str:
@@ -106,8 +108,15 @@ def file_schema(path: str, layout: TableLayout) -> FileSchema:
         found = FileSchema(path, None)
     else:
         read_as = csv_header(path) if is_csv(path) else schema
+        declared = dict(zip(schema.names, schema.types, strict=True))
+        lacks_time = layout.columns.get("time", "time") not in schema.names
+        if lacks_time:
+            likely = likely_time(read_as)
+            if likely is None:
+                return FileSchema(path, declared, columns={name: SeenColumn() for name in declared}, lacks_time=True)
+            layout = replace(layout, columns={**layout.columns, "time": likely})
         parts = event_columns(layout, path, read_as, rdf=not is_csv(path)).parts
-        found = FileSchema(path, dict(zip(schema.names, schema.types, strict=True)), parts)
+        found = FileSchema(path, declared, parts, lacks_time=lacks_time)
     for each in read_batches(path, stream=os.path.basename(path), layout=layout):
         match each:
             case BadCell():

@@ -36,7 +36,8 @@ def event_columns(layout: TableLayout, place: str, schema: Any, *, rdf: bool = T
             raise InputError(f'{place}: an event from the column {kind.value} has no "{ours}". Try: {cure}')
     parts = _parts(layout, kind, schema)
     if "time" not in parts:
-        raise InputError(f'{place}: no column is called "time", and an event needs one. {_time_cure(schema)}')
+        cure = f'columns={{"time": "{likely_time(schema) or "…"}"}}'
+        raise InputError(f'{place}: no column is called "time", and an event needs one. Try: {cure}')
     for ours, theirs in parts.items():
         if not _fits(ours, _values(schema, theirs)):
             found = schema.field(theirs).type
@@ -167,14 +168,14 @@ def _cure(ours: str, theirs: str) -> str:
     return f'{kinds}; or columns={{"{ours}": …}}, if another column is meant' if ours == theirs else kinds
 
 
-def _time_cure(schema: Any) -> str:
+def likely_time(schema: Any) -> str | None:
     """The column that probably has the times."""
     names = [name for name in schema.names if is_time(schema.field(name).type)]
     near = next((name for name in names if pa.types.is_timestamp(schema.field(name).type)), None)
     if near is None:
         usual = ("ts", "timestamp", "datetime", "date", "when", "time")
         near = next((name for name in names for word in usual if word in name.lower()), None)
-    return f'Try: columns={{"time": "{near or "…"}"}}'
+    return near
 
 
 def _tells_why(kind: Any) -> bool:

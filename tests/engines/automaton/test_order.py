@@ -207,7 +207,7 @@ def test_ties_without_order_are_warned_of_where_neighbours_matter() -> None:
     )
     with pytest.warns(ThenceWarning) as warned:
         list(thence.parse(NEXT).match(events))
-    assert [str(each.message) for each in warned] == [said]
+    assert said in [str(each.message) for each in warned]
     with pytest.warns(ThenceWarning, match="200 of 300 events"):
         thence.parse(NEXT).match(events).table()
     list(thence.parse(NEXT).match(events, order="seq"))
