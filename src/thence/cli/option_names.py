@@ -12,7 +12,7 @@ _OPTIONS = (
 
 
 def in_options(message: str) -> str:
-    r"""An error whose cure is an argument, with the option that is the same.
+    """An error whose cure is an argument, with the option that is the same.
 
     >>> in_options("It has no time. Try: time_unit='ms'")
     "It has no time. Try: --time-unit 'ms'"
