@@ -392,7 +392,7 @@ def test_csv_files_can_not_grow() -> None:
     shutil.move("table.csv", "in/table.csv")
     result = thence_("run", "rises.spaseq", "--stream", "in", "--watch")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("thence: in has CSV files: the type of a CSV column depends on all of its values")
+    assert "\nthence: in has CSV files: the type of a CSV column depends on all of its values" in result.stderr
 
 
 def test_a_growing_folder_of_parquet_files_is_read(folder: Path) -> None:

@@ -49,10 +49,11 @@ def test_a_stream_of_bad_events_alone_is_an_error_with_the_first_reason(table: b
 
 
 def test_the_problems_come_before_the_error() -> None:
-    matching = iter(QUERY.match(events(0, 1), problems=True))
-    assert isinstance(next(matching), Problem)
+    matching = QUERY.match(events(0, 1), problems=True)
+    found = iter(matching)
+    assert isinstance(next(found), Problem)
     with pytest.raises(AllBadError, match="The only event of the stream S is bad"):
-        next(matching)
+        next(found)
 
 
 def test_a_stream_without_events_is_no_error() -> None:

@@ -123,7 +123,7 @@ def test_rows_without_a_type_need_to_be_told_where_the_query_names_several() -> 
     assert str(caught.value).endswith(reason)
     with pytest.raises(thence.InputError) as caught:
         found(TWO, rows)
-    assert f'no "type", and the query {reason}' in str(caught.value)
+    assert f': no "type", and the query {reason}' in str(caught.value)
     typed = [rows[0] | {"kind": "STOCK"}, rows[1] | {"kind": "NEWS"}]
     assert found(TWO, pd.DataFrame(typed), columns={"type": "kind"}) == [{"a.price": 3}]
     with pytest.raises(thence.InputError, match="from the column kind and from types="):
