@@ -42,7 +42,7 @@ def test_in_batch_a_query_reads_what_another_one_has_made_and_counts_are_observe
     counts, frame = Observation(), spark.createDataFrame(ROWS, SCHEMA)
     rows = chained(frame, counts=counts).collect()
     assert [(row.x, row.b, row.c) for row in rows] == [("x:h", "2", "3")]
-    assert counts.get == {"matches": 2, "bad": 1, "late": 0, "timed_out": 0}
+    assert counts.get == {"matches": 2, "bad": 1, "late": 0, "timed_out": 0, "bad_cell": 0}
     both = thence.parse(RISES).dataframe(frame)
     assert both.union(thence.parse(RISES).dataframe(frame)).count() == 4
 
@@ -57,8 +57,8 @@ def test_in_streaming_each_has_metrics_of_its_own(spark: SparkSession, tmp_path:
     running.awaitTermination()
     assert found == [("x:h", "2", "3")]
     counted = running.recentProgress[0].observedMetrics
-    assert counted["thence.found"].asDict() == {"matches": 2, "bad": 1, "late": 0, "timed_out": 0}
-    assert counted["thence2.found"].asDict() == {"matches": 1, "bad": 0, "late": 0, "timed_out": 0}
+    assert counted["thence.found"].asDict() == {"matches": 2, "bad": 1, "late": 0, "timed_out": 0, "bad_cell": 0}
+    assert counted["thence2.found"].asDict() == {"matches": 1, "bad": 0, "late": 0, "timed_out": 0, "bad_cell": 0}
 
 
 def test_what_counts_can_not_be(spark: SparkSession, tmp_path: Path) -> None:

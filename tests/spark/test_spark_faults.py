@@ -191,8 +191,8 @@ def test_what_goes_wrong_is_counted_though_nobody_asks(spark: SparkSession, tmp_
     assert [row["events"] for row in _taken(spark, SMALL, tmp_path, shards=3, progress=progress)] == [["e1", "e4"]]
     found = [each.observedMetrics["thence.found"].asDict() for each in progress if each.numInputRows]
     assert found == [
-        {"matches": 0, "bad": 1, "late": 0, "timed_out": 0},
-        {"matches": 1, "bad": 0, "late": 1, "timed_out": 0},
+        {"matches": 0, "bad": 1, "late": 0, "timed_out": 0, "bad_cell": 0},
+        {"matches": 1, "bad": 0, "late": 1, "timed_out": 0, "bad_cell": 0},
     ]
 
 
