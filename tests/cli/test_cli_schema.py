@@ -94,3 +94,20 @@ def test_a_table_without_a_column_called_time_is_shown_with_the_likely_one() -> 
     result = thence_("schema", "beats.csv")
     assert "time: none. No column is called time. Try: --column time=…" in result.stdout
     assert "amount" in result.stdout and "integer" in result.stdout
+
+
+def test_columns_are_shown_though_no_time_can_be_read() -> None:
+    Path("logs.csv").write_text("when,n\n03/09/2024 08:00:42 PM,7\n")
+    result = thence_("schema", "logs.csv")
+    assert result.exit_code == 0, result.output
+    assert "integer" in result.stdout and "Try: time_format='%m/%d/%Y %I:%M:%S %p'" in result.stdout.replace("\n", "")
+
+
+def test_a_file_with_semicolons_is_told_from_one_column() -> None:
+    Path("semi.csv").write_text("time;n\n1;7\n")
+    result = thence_("schema", "semi.csv")
+    assert result.exit_code == 2
+    assert (
+        result.stderr
+        == "thence: semi.csv:1: cells are separated by commas, and these are by ';'. Try: commas in the file\n"
+    )

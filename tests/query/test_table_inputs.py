@@ -288,3 +288,33 @@ def test_the_command_s_errors_name_its_own_options(tmp_path: Path, call: tuple[s
     assert reason in result.stderr
     result = run("-q", QUERY.replace("STOCK b", "NEWS b"), "--stream", str(tmp_path), "--column", "time=ts")
     assert "Try: --type events=STOCK, or --column type=…" in result.stderr
+
+
+# What a newcomer stumbled over
+
+
+@pytest.mark.parametrize(
+    ("format", "cure"),
+    [("%m/%d/%Y %H:%M:%S %p", "%m/%d/%Y %I:%M:%S %p"), ("%m/%d/%Y %I:%M:%S", "%m/%d/%Y %H:%M:%S")],
+)
+def test_hours_of_a_clock_and_its_half_days_go_together(format: str, cure: str) -> None:
+    """Python reads `08:00 PM` by `%H:%M %p` as eight in the morning."""
+    with pytest.raises(thence.InputError, match="Try: ") as caught:
+        ONE.match([{"time": "03/09/2024 08:00:42 PM"}], time_format=format)
+    assert str(caught.value).endswith(f"Try: {cure!r}")
+
+
+def test_a_format_with_half_days_is_guessed_with_the_month_first() -> None:
+    with pytest.raises(thence.InputError, match="Try: time_format='%m/%d/%Y %I:%M:%S %p', or"):
+        found(ONE, [{"time": "03/09/2024 08:00:42 PM"}])
+
+
+def test_lists_in_dicts_and_json_lines_are_left_out_unless_the_query_names_them(tmp_path: Path) -> None:
+    rows = [{"time": 1, "price": 3, "tags": ["x"], "device": {"id": 7}}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    price = thence.parse("PATTERN STOCK a RETURN a.price AS price")
+    for given in (rows, path):
+        assert found(price, given) == [{"price": 3}]
+        with pytest.raises(thence.InputError, match="attribute 'tags' is neither a number"):
+            found(thence.parse("PATTERN STOCK a RETURN a.tags AS tags"), given)

@@ -177,6 +177,11 @@ def table_types(arguments: Sequence[str], query: Query) -> dict[str, str] | None
     found: dict[str, str] = {}
     for argument in arguments:
         named = next((each for each in _named(argument, query)), None)
+        name, equals, _ = argument.partition("=")
+        if named is None and equals and ":" not in name:
+            from thence.local.inputs import stream_name
+
+            stream_name(name, query.dataflow().streams)  # which says what may have been meant
         found.update({named[0]: named[1]} if named else dict.fromkeys(query.streams, argument))
     return found or None
 

@@ -127,6 +127,12 @@ def _check_format(format: str) -> None:
     if not any(each in format for each in _YEARS):
         cure = "time_unit='s'" if "%s" in format else "time_format='%d/%m/%Y %H:%M:%S'"
         raise InputError(f"time_format={format!r:.80} has no year. Try: {cure}")
+    if "%p" in format and "%I" not in format:  # Python would read the letters and ignore them
+        raise InputError(
+            f"time_format={format!r:.80}: %p has no effect without %I. Try: {format.replace('%H', '%I')!r}"
+        )
+    if "%I" in format and "%p" not in format:
+        raise InputError(f"time_format={format!r:.80}: %I needs %p. Try: {format.replace('%I', '%H')!r}")
     try:
         datetime.strptime(datetime(2024, 5, 6, tzinfo=UTC).strftime(format), format)
     except ValueError as error:
@@ -148,15 +154,24 @@ _GUESSES = (*(day + clock for clock in _CLOCKS for day in _DAYS), "%a %b %d %H:%
 def time_cure(text: str) -> str | None:
     """The option with which a text that is not a time would be one; None if it is of no usual form.
 
-    >>> time_cure("01/05/2018 00:01:21"), time_cure("1525132881000"), time_cure("soon")
+    >>> time_cure("31/05/2018 00:01:21"), time_cure("1525132881000"), time_cure("soon")
     ("time_format='%d/%m/%Y %H:%M:%S'", "time_unit='ms'", None)
+    >>> time_cure("01/05/2018 00:01:21")
+    "time_format='%d/%m/%Y %H:%M:%S', or '%m/%d/%Y %H:%M:%S' where months come first"
     """
     if len(text) > 60:
         return None
     if (unit := unit_of(text)) is not None:
         return f"time_unit={unit!r}"
-    found = next((each for each in _guesses().get(_shape(text), ()) if _fits(text, each)), None)
-    return None if found is None else f"time_format={found!r}"
+    fitting = [each for each in _guesses().get(_shape(text), ()) if _fits(text, each)]
+    if not fitting:
+        return None
+    first, other = fitting[0], re.sub(r"^%d(.)%m", r"%m\1%d", fitting[0])
+    if other == first or other not in fitting:
+        return f"time_format={first!r}"
+    if "%p" in first:  # clocks of twelve hours go with months before days
+        return f"time_format={other!r}, or {first!r} where days come first"
+    return f"time_format={first!r}, or {other!r} where months come first"
 
 
 @cache

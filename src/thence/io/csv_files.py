@@ -441,6 +441,11 @@ def _header(name: str, blocks: CsvBlocks) -> list[str]:
         raise InputError(f"{name}:1: the names of the columns can't be read: {error}") from None
     if "" in names:
         raise InputError(f"{name}:1: column {names.index('') + 1} has no name. Try: a name, or leave it out")
+    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), None)
+    if other is not None:
+        raise InputError(
+            f"{name}:1: cells are separated by commas, and these are by {other!r}. Try: commas in the file"
+        )
     return names
 
 

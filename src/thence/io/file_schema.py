@@ -127,6 +127,8 @@ def file_schema(path: str, layout: TableLayout) -> FileSchema:
                 found.first_bad = found.first_bad or each
             case _:
                 found._see(each)
+    if not found.events:  # of a table, the types are known all the same
+        found.columns = {name: SeenColumn() for name in found.declared or ()}
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from thence.errors import InputError
 from thence.io.table_layout import TableLayout
-from thence.rdf.events import Event, checked_type, interval, row_triples, within_limits
+from thence.rdf.events import Event, checked_type, interval, predicate_term, row_triples, within_limits
 from thence.rdf.limits import Limits
 
 _LIMITS = Limits()
@@ -29,11 +29,21 @@ def row_event(
     said = layout.type is None and called["type"] in row
     kind = checked_type(row[called["type"]]) if said else layout.type_of_rows()
     hidden = {"time", "subject"} | ({"type"} if said else set())
-    attributes = {name: row[name] for name in row if name not in hidden or called[name] != name}
+    attributes = {
+        name: value
+        for name, value in row.items()
+        if (name not in hidden or called[name] != name) and not _is_left_out(name, value, layout)
+    }
     subject = row.get(called["subject"])
     triples = within_limits(row, namespace, limits, lambda: row_triples(kind, subject, attributes, namespace))
     name = event_id(row.get(called["id"])) or default_id
     return Event.from_columns(start, end, domain, name, triples, dict(row), namespace)
+
+
+def _is_left_out(name: str, value: object, layout: TableLayout) -> bool:
+    """Whether a value is none that an attribute has, as a list, and the query does not name it."""
+    nested = isinstance(value, list | dict | tuple)
+    return nested and layout.named_types is not None and predicate_term(name, layout.namespace) not in layout.predicates
 
 
 def event_times(row: Mapping[str, Any], layout: TableLayout) -> tuple[Any, Any]:

@@ -234,8 +234,9 @@ class _Schema:
         text = self._shortened(compared.text)
         reason = f"{text} is never true: {phrases[0]}, and {' and '.join(dict.fromkeys(phrases[1:]))}."
         variables = [side for side, _ in sides if isinstance(side, Variable)]
-        error = self.text.compared(reason, variables, hint=self._cure(sides, left))
-        return error or self.text.error(reason, named[0], hint=self._cure(sides, left), beside=self._beside(sides))
+        hint = self._cure(sides, ordered=re.search("[<>]", compared.text) is not None)
+        error = self.text.compared(reason, variables, hint=hint)
+        return error or self.text.error(reason, named[0], hint=hint, beside=self._beside(sides))
 
     def _names(self, side: Expression, reading: Reading) -> Iterator[Name]:
         for part in _variables(side):
@@ -258,7 +259,8 @@ class _Schema:
             text = text.replace(iri, self.text.written(Name(iri[1:-1], IRI(iri[1:-1]))))
         return text
 
-    def _cure(self, sides: Sequence[tuple[Expression, Sorts]], left: Sorts) -> str:
+    def _cure(self, sides: Sequence[tuple[Expression, Sorts]], *, ordered: bool) -> str:
+        """`ordered`: by less or greater, so that other types would be compared otherwise."""
         constants = [side for side, _ in sides if isinstance(side, IRI | Literal)]
         wanted = [sorts for side, sorts in sides if not isinstance(side, IRI | Literal)]
         if len(constants) != 1 or not wanted or len(wanted[0]) != 1:
@@ -266,6 +268,8 @@ class _Schema:
         (sort,), constant = wanted[0], constants[0]
         if sort is Sort.NUMBER:
             return constant.value if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", constant.value) else "a number"
+        if sort is Sort.TEXT and ordered and sort_of_term(constant) is Sort.NUMBER:
+            return "a column of numbers; thence schema FILE shows the cells"
         if sort is Sort.TEXT:
             local = re.split(r"[#/:]", constant.value)[-1] if isinstance(constant, IRI) else constant.value
             return self.text.quoted(local)
