@@ -132,7 +132,7 @@ def halves(path: Path) -> tuple[str, str]:
 @cache
 def random_cases() -> list[Case]:
     """Some whose rows depend on the order of events of one time, and some that fall apart by key, over one stream."""
-    drawn = [*seeded_cases(11, telling=10, others=0), *cases_with_a_key(5, 8)]
+    drawn = [*seeded_cases(11, telling=10, others=0), *cases_with_a_key(5, 16)]
     plain = [case for case in drawn if case.program.selects and not has_blank_nodes(case)]
     fitting = [case for case in plain if len(case.program.streams) < 2 and whole(case).rows]
     keyed = [case for case in fitting if program_of(case).shard_key.names]

@@ -60,6 +60,7 @@ from thence.relation.interval_table import (
     ABSENT,
     DERIVED,
     NO_END,
+    NO_EVENT,
     UNBOUNDED,
     IntervalTable,
     concatenated,
@@ -491,7 +492,9 @@ class NetworkRun:
         is_new = first_of_each(derived, self.known)
         self.known = concatenated([self.known, derived.take(is_new)])
         made = made.take(np.flatnonzero(is_new))
-        refs = DERIVED + self.derived + np.arange(len(made.triples))
+        behind = DERIVED + self.derived + np.arange(len(made.triples))
+        # what is derived from background alone is background, which is before all events (EP-37)
+        refs = np.where(made.triples.end == NO_END, NO_EVENT, behind)
         self.derived += len(made.triples)
         return replace(made, triples=replace(made.triples, refs=refs))
 
