@@ -211,6 +211,17 @@ def test_typed_lines_come_as_columns_whatever_their_values_and_bad_ones_between_
     assert (len(batch), bad.line, batch.id(99)) == (100, 51, "s:101")
 
 
+@pytest.mark.parametrize("odd", ["[1]", "4611686018427387904", "123456789.0123456789"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_name_that_first_stands_in_a_line_that_is_not_flat_is_read_in_the_others(odd: str, end: str) -> None:
+    """The first value of `n` is odd; those of later lines are not lost. BAD-6"""
+    lines = [f'{{"type": "T", "time": {time}, "n": {n}}}' for time, n in enumerate((odd, *range(100)))]
+    data = ("\n".join(lines) + end).encode()
+    good, _ = in_columns(data, Limits())
+    assert good[-1][-1] == 2  # type: ignore[index]
+    assert in_columns(data, Limits()) == one_by_one(data, Limits())
+
+
 def test_lines_with_ever_new_names_are_read() -> None:
     rows = [{"type": "T", "time": time, **{f"n{time}_{number}": 1 for number in range(200)}} for time in range(8)]
     found = [event for batch in read_json_batches(io.BytesIO(lines_of(*rows))) for event in batch]  # type: ignore[union-attr]

@@ -123,7 +123,8 @@ def _scan_object(data, i, stop, row, names, name_ends, count, guess, kinds, cell
         if i >= stop or i == begin or data[begin] == _AT:
             return -1
         column = guess[place] if place < len(guess) else 0
-        if not _is_name(names, name_ends, column, data, begin, i):
+        # a name that only a line which is not flat had is behind `count`, and forgotten
+        if column >= count or not _is_name(names, name_ends, column, data, begin, i):
             column = 0
             while column < count and not _is_name(names, name_ends, column, data, begin, i):
                 column += 1
