@@ -19,8 +19,8 @@ FEWEST = 100
 
 @dataclass(slots=True)
 class TieCounts:
-    """Of the events that a stage has read: how many there were, how many shared their time with another, and for each
-    stream whether an event had a value of each predicate of `order`."""
+    """Of the events that a stage has read: how many there were, how many shared their time with another of the same
+    shard key, as others never meet, and for each stream whether an event had a value of each predicate of `order`."""
 
     program: Program
     events: int = 0
@@ -35,8 +35,10 @@ class TieCounts:
     def add(self, arrived: Sequence[ArrivedBatch], found: Extracted) -> None:
         """Count events in: all of their times, none of which comes again."""
         if self.counts_ties:
+            routes = self.program.shard_key.routes if self.program.shard_key.names else ()
+            tied = _tied_in_keys(found, routes) if routes else _tied(found.times)
             self.events += len(found.times)
-            self.tied += _tied(found.times)
+            self.tied += tied
         if found.order is not None:
             self._look(arrived, found)
 
@@ -71,3 +73,20 @@ def _tied(times: Ints) -> int:
     if not same.any():
         return 0
     return int(np.count_nonzero(np.append(False, same) | np.append(same, False)))
+
+
+def _tied_in_keys(found: Extracted, routes: Sequence[tuple[int, ...] | None]) -> int:
+    """How many events that fit a pattern have the time and the shard key of another."""
+    parts = []
+    for table, places in zip(found.tables, routes, strict=True):
+        if places is not None and len(table):
+            columns = [list(table.columns.values())[place] for place in places]
+            values = [part.astype(np.int64) for column in columns for part in (column.tags, column.bits)]
+            parts.append(np.stack([table.refs[:, 0], table.end, *values]))
+    if not parts:
+        return 0
+    rows = np.concatenate(parts, axis=1)
+    rows = rows[:, np.unique(rows[0], return_index=True)[1]][1:]  # an event once
+    rows = rows[:, np.lexsort(rows[::-1])]
+    same = (rows[:, 1:] == rows[:, :-1]).all(axis=0)
+    return int(np.count_nonzero(np.append(False, same) | np.append(same, False))) if same.any() else 0

@@ -248,3 +248,15 @@ def test_a_saved_engine_continues_only_with_the_same_order() -> None:
         query.engine(order="line").restore(saved)
     with pytest.raises(thence.InputError, match="belongs to another query"):
         query.engine().restore(saved)
+
+
+def test_events_of_one_time_that_never_meet_are_no_ties() -> None:
+    """C-9: those of different partitions do not compete."""
+    text = NEXT.replace("{}", "{ [user] }")
+    events = [event(f"a{number}", number // 2, seq=number, user=number % 2) for number in range(300)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="(?s).*No event")
+        list(thence.parse(text).match(events))
+    with pytest.warns(ThenceWarning, match="300 of 300 events share their time"):
+        list(thence.parse(text).match([event(f"a{number}", number // 2, seq=number, user=1) for number in range(300)]))
