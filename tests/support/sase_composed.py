@@ -16,21 +16,20 @@ def in_time(text: Text) -> Iterable[tuple[int, str, Event]]:
     return sorted(found, key=lambda each: each[0])
 
 
+_RULED_OUT = ("cannot be", "is for numbers", " takes a ", "adds numbers", "No stream has the attribute", "never true")
+
+
+def is_ruled_out(reason: str) -> bool:
+    """Whether a query is refused by the types of what other queries make, which the definitions do not know."""
+    return any(words in reason for words in _RULED_OUT)
+
+
 def possible(text: str) -> thence.Query:
-    """The query. A text whose types rule it out is no case: what another query makes is known to be of a type, which
-    the definitions do not tell."""
+    """The query. A text that types rule out is no case."""
     try:
         query = thence.parse(text, language="sase+")
         query.match(dict.fromkeys(query.streams, ()))
     except thence.QueryError as error:
-        reasons = (
-            "cannot be",
-            "is for numbers",
-            " takes a ",
-            "adds numbers",
-            "No stream has the attribute",
-            "never true",
-        )
-        assume(not any(words in str(error) for words in reasons))
+        assume(not is_ruled_out(str(error)))
         raise
     return query
