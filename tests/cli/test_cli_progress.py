@@ -29,6 +29,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_terminal_lines_come_while_one_step_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.002)
+    monkeypatch.setattr(sys.modules["thence.cli.run"], "_AT_ONCE", 0)  # no time for a funnel
     monkeypatch.setattr(machine, "A_TURN", 50_000)  # so that the one step of 400 events is many calls
     result = thence_("run", "q.sase", "--stream", "in.csv", "--format", "csv")
     assert result.exit_code == 0, result.output
