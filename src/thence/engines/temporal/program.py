@@ -401,9 +401,15 @@ class TemporalProgram:
 
     @property
     def takes_instants(self) -> bool:
-        """Whether nothing of an instant is evaluated before it is complete: under a policy, and where rules are output
-        (EP-43)."""
-        return self.chain is not None or not self.queries
+        """Whether nothing of an instant is evaluated before it is complete: under a policy, and where it matters which
+        triples that rules derive are new: if rules are output (EP-43), or if each new one is an event of its own, in
+        which a path may match (EP-63)."""
+        return self.chain is not None or not self.queries or self._has_paths_beside_rules
+
+    @property
+    def _has_paths_beside_rules(self) -> bool:
+        rules = any(statement.is_rule for statement in self.network.statements)
+        return rules and any(isinstance(node, PathScan) for node in self.network.nodes)
 
     @property
     def ends_with_input(self) -> bool:

@@ -140,7 +140,7 @@ def initial_state(program: TemporalProgram, terms: Terms, environment: Environme
         state.selection.arrive(evaluation)
         state.selection.step(evaluation, closed)  # a timeless solution is not a row (EP-38)
         return state
-    if not program.queries:
+    if program.takes_instants:
         state.held = nothing_held(network)
     if network.by_instant:
         evaluation.instant(NO_END, closed)
