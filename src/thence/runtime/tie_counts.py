@@ -16,6 +16,9 @@ from thence.interface.operator import Orderable, Program
 FEWEST = 100
 """Events, of which fewer say little of ties."""
 
+ENOUGH = 50_000
+"""Events after which ties are no longer counted: sorting all of them would cost as much as matching them."""
+
 
 @dataclass(slots=True)
 class TieCounts:
@@ -34,7 +37,7 @@ class TieCounts:
 
     def add(self, arrived: Sequence[ArrivedBatch], found: Extracted) -> None:
         """Count events in: all of their times, none of which comes again."""
-        if self.counts_ties:
+        if self.counts_ties and self.events < ENOUGH:
             routes = self.program.shard_key.routes if self.program.shard_key.names else ()
             tied = _tied_in_keys(found, routes) if routes else _tied(found.times)
             self.events += len(found.times)
@@ -55,8 +58,9 @@ class TieCounts:
     def warnings(self) -> Iterator[str]:
         """What there is to say at the end."""
         if self.events >= FEWEST and 100 * self.tied > self.events:
+            events = f"{'the first ' if self.events >= ENOUGH else ''}{self.events:,}"
             yield (
-                f"{self.tied:,} of {self.events:,} events share their time with another, and of two such neither "
+                f"{self.tied:,} of {events} events share their time with another, and of two such neither "
                 'follows the other. Try: order="COLUMN", which orders events of one time'
             )
         for stream, predicates in self.program.order:
